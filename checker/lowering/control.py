@@ -211,7 +211,7 @@ def targets_of(statement: Statement) -> Iterator[str]:
             for place in _places(statement.target):
                 if isinstance(place.root, typed.Local) and not place.path:
                     yield place.root.key
-        case typed.Any() | typed.Fresh():
+        case typed.Any() | typed.Fresh() | typed.For():
             yield statement.key
         case _:
             pass

@@ -113,8 +113,9 @@ def _crash_process(world: World, layout: ModelLayout, stepper: Stepper, party: P
     world.set(layout.up[party], 0)
     for node in layout.slots.values():
         if node.caller is not None and node.slot not in mine:
-            callers = node.caller.values
-            world.map(node.caller, lambda c, callers=callers: 0 if callers[c] in mine else c)  # type: ignore[misc]
+            codes = world.codes(node.caller).items()
+            if world.decide(disjunction(f for code, f in codes if node.caller.values[code] in mine)):
+                stepper.forget(node)
     stepper.abandon(abandoned)
     for node in own:
         runner = Runner(world, layout, node)

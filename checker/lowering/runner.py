@@ -81,6 +81,7 @@ class Runner:
         self.locals: dict[str, Symbolic] = {}
         self.held: frozenset[str] = frozenset()
         """Locals whose variables may have a meaning now: those that were live where the activation stood."""
+        self._loaded: dict[str, Symbolic] = {}
         self._fuel = LOCAL_LIMIT
 
     # ---------------------------------------------------------------------------------------------- loading
@@ -91,7 +92,7 @@ class Runner:
         reader = Evaluator(self.layout, self.world)
         self.held = self.layout.live_at(self.node, control)
         for key in sorted(self.held):
-            self.locals[key] = reader.read(self.node.locals[key])
+            self.locals[key] = self._loaded[key] = reader.read(self.node.locals[key])
 
     # ------------------------------------------------------------------------------------------ expressions
 
@@ -536,7 +537,8 @@ class Runner:
         self.world.set(self.node.control, code_of(self.node.control, control))
         for key, node in self.node.locals.items():
             if key in live and key in self.locals:
-                self.world.write(node, self.locals[key])
+                if self.locals[key] is not self._loaded.get(key):
+                    self.world.write(node, self.locals[key])
             elif key in self.held:
                 self.world.kill(node)
 

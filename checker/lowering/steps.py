@@ -234,10 +234,22 @@ class Stepper:
             assert callee.caller is not None
             code = code_of(callee.caller, caller)
             if self.world.decide(self.world.where(callee.caller, code)):
-                self.world.set(callee.caller, 0)
+                self.forget(callee)
                 waiting.append(caller)
         for caller in sorted(waiting):
             self._resume_failed(self.layout.slots[caller])
+
+    def forget(self, callee: SlotNode) -> None:
+        """Nobody waits for the activation any more; if it was about to reply, it ends."""
+        assert callee.caller is not None
+        self.world.set(callee.caller, 0)
+        for code, control in enumerate(callee.control.values):
+            if is_reply(callee, control) and self.world.decide(self.world.where(callee.control, code)):
+                runner = Runner(self.world, self.layout, callee)
+                if isinstance(control, At):
+                    runner.load(control)
+                runner.end()
+                return
 
     def _resume_failed(self, node: SlotNode) -> None:
         runner, call = self._waiting(node)
@@ -365,6 +377,15 @@ class Stepper:
             following = waiting.flow.after[call.id]
         waiting.finish(waiting.trail(following))
         return event
+
+
+def is_reply(node: SlotNode, control: object) -> bool:
+    """Whether an activation that stands there answers its caller with its next step."""
+    return isinstance(control, Replying) or (
+        isinstance(control, At)
+        and control.position in node.flow.statements
+        and node.flow.is_called_reply(node.flow.statements[control.position])
+    )
 
 
 def writes_store(statement: Statement) -> bool:

@@ -1,0 +1,123 @@
+"""One program, judged by the interpreter alone and by every engine: do they agree?
+
+Run as a module it compares programs drawn from seeds and fails at the first disagreement; the mutation tests do that with a
+broken copy of the sources.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+
+from checker.engines.bmc import Bmc
+from checker.engines.engine import Bounded, Budget, Outcome, Reached, Unreachable
+from checker.engines.search import Search
+from checker.lower import Lowered, lower
+from counterexamples.replay import Confirmed, confirm
+from spec.interpreter import Interpreter
+from tests.agreement.deciding import Pointless, checked, decide, length
+from tests.agreement.oracle import Graph, TooLarge, explore, shortest_error, shortest_violation
+from tests.agreement.programs import Program
+
+
+class Disagreement(AssertionError):
+    pass
+
+
+def compare(text: str, states: int, depth: int) -> bool:
+    """Whether the program was small enough to be compared.  Raises Disagreement."""
+    try:
+        model = checked(text).model
+    except Pointless:
+        return False
+    interpreter = Interpreter(model)
+    try:
+        graph = explore(interpreter, states)
+    except TooLarge:
+        return False
+    expected = {p.name: shortest_violation(graph, interpreter, p) for p in model.properties}
+    expected["model_errors"] = shortest_error(graph, assertion=False)
+    lowered = lower(model)
+    _compare_states(graph, lowered)
+    answers = [
+        ("search", decide(Search(symmetry=False), lowered)),
+        ("search with symmetry", decide(Search(symmetry=True), lowered)),
+        ("bmc", decide(Bmc(), lowered, Budget(depth=depth))),
+    ]
+    for who, outcomes in answers:
+        for name, wanted in expected.items():
+            outcome = outcomes[name]
+            if not _agrees(outcome, wanted, depth if who == "bmc" else None):
+                raise Disagreement(f"{who}, {name}: {outcome}, but the interpreter says {wanted}\n{text}")
+            if isinstance(outcome, Reached):
+                verdict = confirm(lowered.trace(outcome.path), name, interpreter)
+                if not isinstance(verdict, Confirmed) or outcome.shortest is None:
+                    raise Disagreement(f"{who}, {name}: {verdict}\n{text}")
+    return True
+
+
+def _agrees(outcome: Outcome, wanted: int | None, depth: int | None) -> bool:
+    if wanted is not None and (depth is None or wanted <= depth):
+        return length(outcome) == wanted
+    if depth is None:
+        return isinstance(outcome, Unreachable)
+    return isinstance(outcome, Bounded) and (outcome.depth >= depth or "no run" in outcome.reason)
+
+
+def _compare_states(graph: Graph, lowered: Lowered) -> None:
+    """Encoding the interpreter's states gives exactly the states of the transition system."""
+    encoded = {lowered.encode(state) for state in graph.depth}
+    closed = decide_states(lowered)
+    if closed is not None and encoded != closed:
+        missing, extra = encoded - closed, closed - encoded
+        raise Disagreement(f"the interpreter has {len(missing)} states more, the lowering {len(extra)}")
+
+
+def decide_states(lowered: Lowered) -> set[tuple[int, ...]] | None:
+    """All states of the transition system; None when an unbounded integer left the window."""
+    from checker.engines.engine import Coverage, Progress
+    from checker.transition_system import Form, Property
+    from checker.formula import FALSE
+
+    never = Property("never", Form.INVARIANT, FALSE)
+    found: list[Outcome] = []
+
+    class Silent:
+        def progress(self, progress: Progress) -> None: ...
+        def covered(self, coverage: Coverage) -> None: ...
+        def decided(self, target: Property, outcome: Outcome) -> None:
+            found.append(outcome)
+
+    Search(symmetry=False).run(lowered.system, (never,), Budget(), Silent())
+    outcome = found[0]
+    if not isinstance(outcome, Unreachable):
+        return None
+    return set(outcome.closed_set.sample(len(outcome.closed_set), 0))
+
+
+def program(seed: int) -> str:
+    draw = random.Random(seed)
+    return Program(draw.randrange).text()
+
+
+def main(arguments: list[str]) -> int:
+    """`first count states depth`: compares programs first..first+count-1; 1 at the first disagreement or crash."""
+    first, count, states, depth = map(int, arguments)
+    compared = 0
+    for seed in range(first, first + count):
+        try:
+            compared += compare(program(seed), states, depth)
+        except Disagreement as disagreement:
+            print(f"seed {seed}: {disagreement}")
+            return 1
+        except Exception:
+            print(f"seed {seed}:\n{traceback.format_exc()}\n{program(seed)}")
+            return 1
+    print(f"{compared} of {count} programs compared, no disagreement")
+    return 0
+
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
