@@ -90,7 +90,7 @@ class Formula:
             return f"{self.variable.name}{chr(39) if self.primed else ''} in {{{', '.join(codes)}}}"
         if self.args:
             return "(" + f" {self.op.value} ".join(map(repr, self.args)) + ")"
-        return self.op.value
+        return str(self.op.value)
 
 
 _next_uid = 2
@@ -172,8 +172,6 @@ def _connective(op: Op, parts: Iterable[Formula], absorbing: Formula, neutral: F
     nodes.sort(key=lambda node: node.uid)
     args = tuple(nodes)
     return _intern((op, tuple(node.uid for node in args)), lambda uid: Formula(op, uid, args=args))
-
-
 
 
 def negate(formula: Formula) -> Formula:

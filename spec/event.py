@@ -72,7 +72,8 @@ class Strike(Enum):
 class Event:
     """One step.
 
-    slot    who acted, or None for a fault or recovery that strikes by itself
+    slot    who acted; the running holder whose lease expires or whose item is redelivered; else None for a fault or
+            recovery that strikes by itself
     site    id of the shared statement that was executed (`Statement.id`); None for an implicit reply, a request, a
             fault or a recovery
     ending  how the statement ended

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from spec.event import Party, Slot
 from spec.value import Value
@@ -63,6 +64,13 @@ class Activation:
     caller: Slot | None = None
     ending: str | None = None
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.at, frozenset(self.locals.items()), self.waiting, self.caller, self.ending))
+
+    def __hash__(self) -> int:
+        return self._hash
+
 
 @dataclass(frozen=True)
 class GlobalState:
@@ -81,6 +89,22 @@ class GlobalState:
     down: frozenset[Party]
     cut: frozenset[tuple[Party, Party]]
     error: ModelError | None = None
+
+    @cached_property
+    def _hash(self) -> int:
+        mappings = (
+            self.values,
+            self.queues,
+            self.locks,
+            self.process_values,
+            self.ghosts,
+            self.used,
+            self.activations,
+        )
+        return hash((*(frozenset(m.items()) for m in mappings), self.down, self.cut, self.error))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class ErrorKind(Enum):

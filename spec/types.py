@@ -105,9 +105,7 @@ class SetType:
         return f"set of {self.item}"
 
 
-Type = (
-    BoolType | EnumType | IdType | RangeType | IntType | RecordType | OptionalType | TupleType | MapType | SetType
-)
+Type = BoolType | EnumType | IdType | RangeType | IntType | RecordType | OptionalType | TupleType | MapType | SetType
 
 BOOL = BoolType()
 INT = IntType()

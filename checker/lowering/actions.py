@@ -10,10 +10,10 @@ from checker.lowering.incidents import Incident, incidents
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import IDLE, At, ErrorCode, ModelLayout, Replying, SlotNode
 from checker.lowering.runner import StepError
-from checker.lowering.steps import Stepper, is_reply
+from checker.lowering.steps import Stepper
 from checker.lowering.world import World, explore
 from checker.transition_system import Action, Kind, Update
-from spec.event import Ending, Event, EventKind
+from spec.event import Ending, Event
 from spec.typed import FaultClass
 
 Run = Callable[[World], tuple[Event, FaultClass | None]]
@@ -49,8 +49,7 @@ def _step(layout: ModelLayout, node: SlotNode, control: At | Replying) -> Run:
             return stepper.step(node, control), stepper.fault
         except StepError as error:
             _stop(world, layout, error)
-            kind = EventKind.REPLY if is_reply(node, control) else EventKind.STEP
-            return Event(kind, node.slot, error.site, Ending.ERROR), stepper.fault
+            return replace(stepper.event, site=error.site, ending=Ending.ERROR), stepper.fault
 
     return run
 

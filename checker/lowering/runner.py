@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from checker.formula import FALSE, TRUE, Formula, disjunction, negate
+from checker.formula import FALSE, TRUE, Formula, conjunction, disjunction, negate
 from checker.lowering.control import END, START, ControlFlow, Position, attempts_key, remaining_key
 from checker.lowering.effects import Blocked, lock_effect, queue_effect, release_holdings
 from checker.lowering.evaluator import Evaluator
@@ -452,12 +452,18 @@ class Runner:
             self.assign(statement.target, answer, statement.id)
 
     def _any(self, statement: typed.Any) -> None:
-        evaluator = Evaluator(self.layout, self.world, self.locals, self.own)
         fits: list[tuple[Value, Formula]] = []
+        undefined: list[Formula] = []
         for value in domain(statement.over):
-            evaluator.bindings[statement.key] = constant(value, statement.over)
-            fits.append((value, evaluator.truth(statement.condition)))
-        self.check(evaluator.undefined, statement.id)
+            bindings = {**self.locals, statement.key: constant(value, statement.over)}
+            evaluator = Evaluator(self.layout, self.world, bindings, self.own)
+            fit = evaluator.truth(statement.condition)
+            fits.append((value, conjunction((fit, negate(evaluator.undefined)))))
+            undefined.append(evaluator.undefined)
+        wrong = self.world.simplify(disjunction(undefined))
+        if wrong is not FALSE and self.world.choose(2) == 0:
+            self.world.assume(wrong)
+            raise StepError(statement.id)
         self.locals[statement.key] = constant(self.pick(fits), statement.over)
 
     def _fresh(self, statement: typed.Fresh) -> None:

@@ -12,7 +12,7 @@ from checker.lowering.layout import code_of
 from checker.lowering.model_layout import IDLE, At, ModelLayout, Replying, SlotNode, Waiting
 from checker.lowering.runner import Runner, StepError, StepFailure, StepReply, Stop
 from checker.lowering.symbolic import Symbolic
-from checker.lowering.world import Pruned, World
+from checker.lowering.world import Pruned, World, possible
 from spec import typed
 from spec.event import Ending, Event, EventKind, Party, Slot, Strike
 from spec.typed import Failure, FaultClass, FaultKind, Statement
@@ -37,6 +37,8 @@ class Stepper:
         self.world = world
         self.layout = layout
         self.fault: FaultClass | None = None
+        self.event = Event(EventKind.STEP)
+        """What happens, as far as it is known by now; an error ends it."""
 
     # --------------------------------------------------------------------------------------- reachability
 
@@ -71,6 +73,7 @@ class Stepper:
 
     def step(self, node: SlotNode, control: At | Replying) -> Event:
         """One step of the activation that stands there."""
+        self.event = Event(EventKind.STEP, node.slot)
         if isinstance(control, Replying):
             self.world.assume(self.world.where(node.control, code_of(node.control, control)))
             return self._reply(Runner(self.world, self.layout, node), None, control.ending)
@@ -83,15 +86,13 @@ class Stepper:
         try:
             shared = runner.forward(control.position)
         except StepReply as reply:
-            runner.finish(reply.stop)
-            return Event(EventKind.STEP, node.slot, standing)
+            return self._reply(runner, None, reply.stop.ending)
         if shared is None:
-            runner.finish(runner.trail(-1))
+            if node.thread.called and runner.has_caller():
+                return self._reply(runner, None, "ok")
+            runner.end()
             return Event(EventKind.STEP, node.slot, standing)
         if isinstance(shared, typed.Return):
-            if shared.id != standing:
-                runner.finish(shared.id)
-                return Event(EventKind.STEP, node.slot, standing)
             return self._reply(runner, shared, "ok")
         try:
             if isinstance(shared, typed.Call):
@@ -102,10 +103,10 @@ class Stepper:
 
     def _execute(self, runner: Runner, statement: Statement) -> Event:
         stores = [Party(name) for name in sorted(statement.stores)]
-        event = Event(EventKind.STEP, runner.slot, statement.id)
+        event = self.event = Event(EventKind.STEP, runner.slot, statement.id)
         if not self.world.decide(conjunction(self.connected(runner.party, store) for store in stores)):
             return self._failed(runner, statement, event, Failure.REFUSED)
-        strikes = list(self._strikes(runner.party, stores, writes_store(statement)))
+        strikes = list(self._strikes(runner.party, stores, written_stores(statement)))
         choice = self.world.choose(1 + len(strikes))
         if choice == 0:
             return self._well(runner, statement, event)
@@ -124,7 +125,9 @@ class Stepper:
         if not struck.kept:
             self.world.restore(before)
         self._hit(struck)
-        event = replace(event, strike=struck.strike, kept=struck.kept, party=struck.party, other=struck.other)
+        event = self.event = replace(
+            event, strike=struck.strike, kept=struck.kept, party=struck.party, other=struck.other
+        )
         return self._failed(runner, statement, event, Failure.UNKNOWN)
 
     def _well(self, runner: Runner, statement: Statement, event: Event) -> Event:
@@ -136,7 +139,7 @@ class Stepper:
         return event
 
     def _twice(self, runner: Runner, statement: Statement, event: Event, struck: Struck) -> Event:
-        event = replace(event, strike=Strike.DUPLICATE, party=struck.party, other=struck.other)
+        event = self.event = replace(event, strike=Strike.DUPLICATE, party=struck.party, other=struck.other)
         failure: Failure | None = None
         following: Stop = -1
         locals_before = dict(runner.locals)
@@ -147,11 +150,25 @@ class Stepper:
         except StepFailure as failed:
             failure = failed.failure
         once, locals_once = self.world.snapshot(), runner.locals
-        runner.locals = dict(locals_before)
-        try:
-            runner.apply(statement)
-        except (StepError, StepFailure, Blocked):
-            self.world.restore(once)
+
+        def again(world: World) -> None:
+            second = Runner(world, self.layout, runner.node)
+            second.locals = dict(locals_before)
+            try:
+                second.apply(statement)
+            except (StepError, StepFailure):
+                pass
+            except Blocked:
+                raise Pruned from None
+
+        if self.world.decide(possible(self.world, again)):
+            runner.locals = dict(locals_before)
+            try:
+                runner.apply(statement)
+            except StepFailure:
+                self.world.restore(once)
+            except Blocked:
+                raise Pruned from None
         runner.locals = locals_once
         if failure is not None:
             return self._failed(runner, statement, event, failure)
@@ -162,8 +179,8 @@ class Stepper:
         runner.finish(runner.trail(runner.fail(statement, failure)))
         return replace(event, ending=Ending(failure.value))
 
-    def _strikes(self, own: Party, stores: list[Party], writes: bool) -> Iterator[Struck]:
-        outcomes = (False, True) if writes else (False,)
+    def _strikes(self, own: Party, stores: list[Party], written: frozenset[str]) -> Iterator[Struck]:
+        outcomes = (False, True) if written else (False,)
         for store in stores:
             for fault in self.layout.faults:
                 if fault.kind is FaultKind.CRASH and fault.first == store.name:
@@ -179,7 +196,7 @@ class Stepper:
                 for kept in outcomes:
                     yield Struck(Strike.LOSE, lose, own, store, kept)
             again = self.classes(FaultKind.DUPLICATE, own, store)
-            if again is not None and writes:
+            if again is not None and store.name in written:
                 yield Struck(Strike.DUPLICATE, again, own, store, None)
 
     def _hit(self, struck: Struck) -> None:
@@ -273,7 +290,7 @@ class Stepper:
     # ------------------------------------------------------------------------------------- calls and replies
 
     def _call(self, runner: Runner, call: typed.Call) -> Event:
-        event = Event(EventKind.STEP, runner.slot, call.id)
+        event = self.event = Event(EventKind.STEP, runner.slot, call.id)
         process = self.layout.processes[call.process]
         instances = range(process.instances.size)
         if call.instance is not None:
@@ -293,7 +310,9 @@ class Stepper:
         struck = self._call_strike(runner.party, other)
         if struck is not None:
             self.spend(struck.fault)
-            event = replace(event, strike=struck.strike, kept=struck.kept, party=struck.party, other=struck.other)
+            event = self.event = replace(
+                event, strike=struck.strike, kept=struck.kept, party=struck.party, other=struck.other
+            )
         if struck is not None and struck.strike in (Strike.LOSE, Strike.CUT):
             self._hit(struck)
             if call.send:
@@ -344,6 +363,7 @@ class Stepper:
     def _reply(self, runner: Runner, statement: typed.Return | None, ending: str) -> Event:
         node = runner.node
         site = None if statement is None else statement.id
+        self.event = Event(EventKind.REPLY, node.slot)
         if not runner.has_caller():
             runner.end()
             return Event(EventKind.STEP, node.slot, node.flow.entry if site is None else site)
@@ -359,13 +379,15 @@ class Stepper:
         if statement is not None and statement.value is not None:
             answer = runner.evaluate(statement.value, statement.id)
         own, other = Party(node.slot.process, node.slot.instance), Party(caller.process, caller.instance)
-        event = Event(EventKind.REPLY, node.slot, site, Ending(ending))
+        event = self.event = Event(EventKind.REPLY, node.slot, site, Ending(ending))
         lose = self.classes(FaultKind.LOSE, other, own)
         lost = lose is not None and self.world.choose(2) == 1
         if lost:
             assert lose is not None
             self.spend(lose)
-            event = replace(event, ending=Ending.UNKNOWN, strike=Strike.LOSE, kept=True, party=other, other=own)
+            event = self.event = replace(
+                event, ending=Ending.UNKNOWN, strike=Strike.LOSE, kept=True, party=other, other=own
+            )
         runner.end()
         waiting, call = self._waiting(self.layout.slots[caller])
         following: Stop
@@ -388,19 +410,25 @@ def is_reply(node: SlotNode, control: object) -> bool:
     )
 
 
-def writes_store(statement: Statement) -> bool:
-    """Whether the statement contains a write to a store."""
+def written_stores(statement: Statement) -> frozenset[str]:
+    """The stores that the statement may write to."""
+    if isinstance(statement, typed.Atomic):
+        return frozenset().union(*(written_stores(inner) for inner in all_statements(statement.body)))
+    found: set[str] = set()
+    targets: list[typed.Target] = []
     match statement:
         case typed.Assign():
-            places = (statement.target,) if isinstance(statement.target, typed.Place) else statement.target
-            return any(isinstance(place.root, typed.StoreVariable) for place in places)
+            targets = [statement.target]
         case typed.Insert():
-            return isinstance(statement.place.root, typed.StoreVariable)
+            targets = [statement.place]
         case typed.Update():
-            return isinstance(statement.place.root, typed.StoreVariable)
+            targets = [statement.place, statement.target]
         case typed.QueueOperation() | typed.LockOperation():
-            return True
-        case typed.Atomic():
-            return any(writes_store(inner) for inner in all_statements(statement.body))
+            found.add(statement.store)
+            targets = [statement.target]
         case _:
-            return False
+            pass
+    for target in targets:
+        places = (target,) if isinstance(target, typed.Place) else target or ()
+        found |= {place.root.store for place in places if isinstance(place.root, typed.StoreVariable)}
+    return frozenset(found)

@@ -46,6 +46,14 @@ class World:
         self.residual: list[Formula] = []
         self.written: dict[Variable, Codes] = {}
 
+    def copy(self, script: tuple[int, ...]) -> World:
+        """A world that goes on from here by itself."""
+        world = World(script)
+        world.known = dict(self.known)
+        world.residual = list(self.residual)
+        world.written = dict(self.written)
+        return world
+
     # --------------------------------------------------------------------------------------------- splitting
 
     def choose(self, width: int) -> int:
@@ -239,9 +247,18 @@ class World:
 
 def explore(run: Callable[[World], None]) -> Iterator[World]:
     """Every way through `run`, in lexicographic order of the choices.  Ways that raise Pruned are left out."""
+    yield from _explore(World, run)
+
+
+def possible(start: World, run: Callable[[World], None]) -> Formula:
+    """Where some way through `run`, going on from `start`, is not pruned.  `start` stays as it is."""
+    return disjunction(world.guard() for world in _explore(start.copy, run))
+
+
+def _explore(begin: Callable[[tuple[int, ...]], World], run: Callable[[World], None]) -> Iterator[World]:
     script: tuple[int, ...] | None = ()
     while script is not None:
-        world = World(script)
+        world = begin(script)
         try:
             run(world)
             done = True

@@ -32,14 +32,16 @@ def steps(system: TransitionSystem, state: State) -> list[tuple[Action, State]]:
     return [(a, successor(system, state, a)) for a in system.actions if holds(system, a.guard, state)]
 
 
-def saved(system: TransitionSystem, start: State, unless: Reachability) -> bool:
-    """Whether a path from `start` reaches the goal."""
+def saved(system: TransitionSystem, start: State, unless: Reachability) -> bool | None:
+    """Whether a path from `start` reaches the goal; None if none does but the explored window was left."""
     seen = {start}
     stack = [start]
+    left = False
     while stack:
         state = stack.pop()
         if holds(system, unless.state, state):
             return True
+        left = left or holds(system, system.frontier, state)
         for action, target in steps(system, state):
             if action.kind in unless.kinds:
                 if any(holds(system, w, state) != holds(system, w, target) for w in unless.watched):
@@ -47,7 +49,7 @@ def saved(system: TransitionSystem, start: State, unless: Reachability) -> bool:
                 if target not in seen:
                     seen.add(target)
                     stack.append(target)
-    return False
+    return None if left else False
 
 
 @dataclass
@@ -55,12 +57,14 @@ class Exploration:
     """depth_of    every reachable state with its distance from the initial state
     frontier    the least depth of a frontier state, or None
     violations  the length of a shortest violation for each violated property
+    open        the least depth of a bad state from which only the end of the explored window keeps the goal
     fired       the actions that are enabled somewhere
     """
 
     depth_of: dict[State, int]
     frontier: int | None
     violations: dict[Property, int]
+    open: dict[Property, int]
     fired: set[int]
 
     @property
@@ -74,7 +78,7 @@ class TooLargeError(Exception):
 
 def explore(system: TransitionSystem, properties: Iterable[Property], limit: int = 1 << 30) -> Exploration:
     targets = list(properties)
-    result = Exploration({system.initial: 0}, None, {}, set())
+    result = Exploration({system.initial: 0}, None, {}, {}, set())
     level = [system.initial]
     depth = 0
     while level:
@@ -85,10 +89,12 @@ def explore(system: TransitionSystem, properties: Iterable[Property], limit: int
             for target in targets:
                 if target in result.violations or target.form is Form.STEP_INVARIANT:
                     continue
-                if holds(system, target.bad, state) and (
-                    target.unless is None or not saved(system, state, target.unless)
-                ):
-                    result.violations[target] = depth
+                if holds(system, target.bad, state):
+                    safe = False if target.unless is None else saved(system, state, target.unless)
+                    if safe is None:
+                        result.open.setdefault(target, depth)
+                    elif not safe:
+                        result.violations[target] = depth
             for action, after in steps(system, state):
                 result.fired.add(action.index)
                 for target in targets:
@@ -123,6 +129,6 @@ def complaint(system: TransitionSystem, target: Property, path: Path) -> str | N
         return None if holds(system, target.bad, *path.states[-2:]) else "the last step is harmless"
     if not holds(system, target.bad, path.states[-1]):
         return "the last state is harmless"
-    if target.unless is not None and saved(system, path.states[-1], target.unless):
+    if target.unless is not None and saved(system, path.states[-1], target.unless) is not False:
         return "the last state is saved"
     return None

@@ -1,0 +1,179 @@
+"""The command line: which commands and options there are.  Imports nothing but argparse, so that it is quick."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from checker.options import DEFAULT_TIMEOUT, UsageError
+from checker.suggestion import suggest
+from checker.version import VERSION
+
+COMMANDS = ("check", "list", "run", "explain", "completion")
+
+DESCRIPTION = """\
+Checks the protocols inside workflow orchestrators: every interleaving, every crash, a proof or a shortest trace.
+"""
+
+EXAMPLES = """\
+examples:
+  counterpoint list                                   the models that are shipped
+  counterpoint check conductor                        check all of a folder of them
+  counterpoint check my.cpt --variant v2              one variant of a file of your own
+  counterpoint check my.cpt --property kept --trace full
+  counterpoint check my.cpt -D N=3 --with rescan --faults "crash Server, lose Server -- postgres"
+  counterpoint run my.cpt --seed 7                    one random run
+  counterpoint explain E101                           what an error means
+
+exit codes: 0 as expected, 1 refuted or not as expected, 2 error in the model or the command line,
+            3 error of counterpoint itself, 4 no verdict or only a bound
+"""
+
+CHECK_HELP = """\
+A model is a file, a folder (all models in it), or the name of a shipped model or its beginning (conductor,
+conductor/05).  Without --variant every variant is checked, and each verdict is compared with what the model expects.
+Options that change the model (-D, --with, --faults, --max-faults) take its expectations out of force.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, f"see {self.prog} --help")
+
+
+def build() -> argparse.ArgumentParser:
+    """The parser; it raises UsageError instead of exiting."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog="counterpoint", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser.add_argument("--version", action="version", version=f"counterpoint {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    check = commands.add_parser("check", help="check models", description=CHECK_HELP, formatter_class=raw)
+    check.add_argument("models", nargs="+", metavar="PATH|NAME", help="file, folder or shipped model")
+    model = check.add_argument_group("which model")
+    model.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
+    _model_options(model)
+    model.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
+    model.add_argument("--max-faults", type=_count, metavar="N", help="at most N faults in one run")
+    asked = check.add_argument_group("what to check, and how far")
+    asked.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this property, cover or scenario (repeatable; model errors and asserts are always checked)",
+    )
+    asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
+    asked.add_argument(
+        "--engine",
+        choices=("auto", "search", "bmc"),
+        default="auto",
+        help="explicit search, bounded model checking, or the one and then the other (auto, the default)",
+    )
+    asked.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help=f"for each variant (default {DEFAULT_TIMEOUT:.0f})",
+    )
+    asked.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
+    asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
+    asked.add_argument("--strict", action="store_true", help="warnings count as failures")
+    shown = check.add_argument_group("what to show")
+    shown.add_argument("--json", action="store_true", help="one JSON document (schema counterpoint-report/1)")
+    shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
+    shown.add_argument(
+        "--trace",
+        choices=("full", "short", "none"),
+        help="how to show traces (default: full for what is not expected, and for a single file or property)",
+    )
+    _common(check)
+
+    listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
+    listing.add_argument("--names", action="store_true", help="only the names")
+    _common(listing)
+
+    run = commands.add_parser("run", help="one random run of a model", description="Shows one random run of a model.")
+    run.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
+    run.add_argument("--variant", metavar="NAME", help="the variant (needed where the model has several)")
+    _model_options(run)
+    run.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same run")
+    run.add_argument("--steps", type=_positive, default=30, metavar="N", help="at most N steps (default 30)")
+    _common(run)
+
+    explain = commands.add_parser("explain", help="explain an error code", description="Explains an error code.")
+    explain.add_argument("code", nargs="?", metavar="CODE", help="such as E101; all codes when left out")
+    _common(explain)
+
+    completion = commands.add_parser(
+        "completion", help="completion for a shell", description="Prints a completion script for a shell."
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    _common(completion)
+    return parser
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parses a command line.  Raises UsageError; `--help` and `--version` raise SystemExit after printing."""
+    command = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if command is not None and command not in COMMANDS and arguments[0] == command:
+        if command.endswith(".cpt"):
+            raise UsageError(f"no command {command!r}", f"did you mean: counterpoint check {command}")
+        raise UsageError(f"no command {command!r}", suggest(command, COMMANDS, "commands"))
+    namespace = build().parse_args(list(arguments))
+    if namespace.command is None:
+        raise UsageError("a command is missing", f"commands: {', '.join(COMMANDS)}; see counterpoint --help")
+    return namespace
+
+
+def assignments(pairs: Sequence[str], option: str, default: str | None) -> dict[str, str]:
+    """`name=value` arguments as a mapping; `default` is the value of a bare `name`.  Raises UsageError."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals and default is not None:
+            value = default
+        if not name or not value:
+            raise UsageError(f"{option} {pair!r}: expected NAME=VALUE")
+        if found.get(name, value) != value:
+            raise UsageError(f"{option}: {name} is given both {found[name]} and {value}")
+        found[name] = value
+    return found
+
+
+def _model_options(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    group.add_argument(
+        "--with", dest="switches", action="append", default=[], metavar="SWITCH[=VALUE]", help="set a switch"
+    )
+    group.add_argument(
+        "-D", dest="constants", action="append", default=[], metavar="CONST=VALUE", help="set a constant"
+    )
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default auto)")
+    parser.add_argument("--debug", action="store_true", help="show a traceback for errors of counterpoint itself")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return value
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds")
+    return value

@@ -1,0 +1,84 @@
+"""Finding model files: by path, or shipped models by name (`conductor`, `conductor/05_abandoned`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from checker.options import UsageError
+from checker.suggestion import suggest
+
+SUFFIX = ".cpt"
+
+
+def library() -> Path:
+    """The folder of the shipped models, where imports are looked up too."""
+    import models
+
+    assert models.__file__ is not None
+    return Path(models.__file__).parent
+
+
+def shipped(folder: Path) -> dict[str, Path]:
+    """All shipped models by name (`conductor/05_abandoned`), sorted; what only others import (`lib/`) is left out."""
+    found = {}
+    for path in _models_in(folder):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if not name.startswith("lib/"):
+            found[name] = path
+    return found
+
+
+def find(wanted: str, folder: Path) -> list[Path]:
+    """The files that `wanted` means: a file, all models in a folder and its subfolders in sorted order, or shipped
+    models by name, folder or unambiguous beginning of a name.  Raises UsageError, with what may be meant."""
+    path = Path(wanted)
+    try:
+        if path.is_file():
+            return [path]
+        if path.is_dir():
+            return _folder(path)
+    except (OSError, ValueError):
+        pass
+    if path.suffix == SUFFIX or path.is_absolute() or wanted.startswith("."):
+        near = _models_in(path.parent) if path.parent.is_dir() else []
+        raise UsageError(f"no file {wanted!r}", suggest(path.name, [p.name for p in near], "models there"))
+    known = shipped(folder)
+    name = wanted.strip("/")
+    if name in known:
+        return [known[name]]
+    inside = [file for model, file in known.items() if model.startswith(f"{name}/")]
+    if inside and name:
+        return inside
+    begun = _begun(name, known)
+    if len(begun) == 1:
+        return [known[begun[0]]]
+    if begun:
+        raise UsageError(f"{wanted!r} may mean {' or '.join(map(repr, begun[:6]))}", "write more of the name")
+    hint = suggest(name, [*known, *_folders(known)], "shipped models") or "no models are shipped"
+    raise UsageError(f"no file, folder or shipped model {wanted!r}", hint)
+
+
+def _begun(name: str, known: Iterable[str]) -> list[str]:
+    if not name:
+        return []
+    whole = [model for model in known if model.startswith(name)]
+    return whole or [model for model in known if model.rpartition("/")[2].startswith(name)]
+
+
+def _folders(known: Iterable[str]) -> set[str]:
+    return {model.rpartition("/")[0] for model in known if "/" in model}
+
+
+def _folder(path: Path) -> list[Path]:
+    found = _models_in(path)
+    if not found:
+        raise UsageError(f"no models ({SUFFIX} files) in the folder {str(path)!r}")
+    return found
+
+
+def _models_in(folder: Path) -> list[Path]:
+    hidden = {
+        path for path in folder.rglob(f"*{SUFFIX}") if any(p.startswith(".") for p in path.relative_to(folder).parts)
+    }
+    return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() and path not in hidden)

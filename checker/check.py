@@ -1,0 +1,68 @@
+"""The library's door: a model file goes in, verdicts with checked evidence come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from checker import catalogue
+from checker.choosing import choose, require_properties
+from checker.coverage import never_happened
+from checker.options import Options
+from checker.plan import Observer, Silence
+from checker.remark import Remark
+from checker.result import FileReport, VariantReport
+from checker.variant import check_choice
+from spec import syntax
+from spec.diagnostic import Diagnostic
+from spec.load import load
+
+
+def check_file(
+    path: Path, options: Options, observer: Observer | None = None, library: Path | None = None
+) -> FileReport:
+    """Loads and checks a model file.  `library` is where its imports are looked up besides its own folder (None: the
+    shipped models).  Raises UnknownNameError where the options name what the model does not have."""
+    started = time.monotonic()
+    module = load(path, library or catalogue.library())
+    if isinstance(module, tuple):
+        return FileReport(str(path), "", errors=module, seconds=time.monotonic() - started)
+    return check_module(module, options, observer)
+
+
+def check_module(module: syntax.Module, options: Options, observer: Observer | None = None) -> FileReport:
+    """Checks the variants that the options choose: all of them, or the defaults of a model without variants.  Raises
+    UnknownNameError."""
+    started = time.monotonic()
+    chosen = choose(module, options)
+    errors = [choice.errors for choice in chosen]
+    if all(errors) and len(set(errors)) == 1:
+        return FileReport(module.source.name, module.doc, errors=errors[0], seconds=time.monotonic() - started)
+    require_properties(chosen, options)
+    named = {e.name for choice in chosen if choice.checked for e in choice.checked.expectations}
+    reports: list[VariantReport] = []
+    for choice in chosen:
+        reports.append(check_choice(module, choice, options, observer or Silence(), named))
+        if reports[-1].interrupted:
+            break
+    declared = sum(isinstance(item, syntax.Variant) for item in module.items)
+    return FileReport(
+        module.source.name,
+        module.doc,
+        tuple(reports),
+        remarks=_remarks(reports) if len(reports) >= max(1, declared) and not options.changes_model else (),
+        warnings=_warnings(reports),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _remarks(reports: Sequence[VariantReport]) -> tuple[Remark, ...]:
+    """What never happens in any variant."""
+    return never_happened(report.activity for report in reports)
+
+
+def _warnings(reports: Sequence[VariantReport]) -> tuple[Diagnostic, ...]:
+    """The type checker's warnings that go for every variant: what one leaves unused another may use."""
+    known = [report.warnings for report in reports if report.model is not None]
+    return tuple(warning for warning in known[0] if all(warning in others for others in known)) if known else ()

@@ -1,0 +1,85 @@
+"""The command `counterpoint`: the only module that touches the real streams and exits."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from checker.arguments import COMMANDS, parse
+from checker.console import Console
+from checker.exitcode import ExitCode
+from checker.options import UsageError
+
+BROKEN_PIPE = 128 + 13
+"""The code of a program whose output nobody reads any more, as shells know it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command and exits with its code (see `checker.exitcode`)."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    code = execute(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+    sys.exit(code)
+
+
+def execute(arguments: Sequence[str]) -> int:
+    """Runs the command line and answers the exit code.  Whatever goes wrong is told in words, without a traceback
+    unless `--debug` is given."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    command_line = ("counterpoint", *arguments)
+    console = Console(sys.stdout, sys.stderr, "auto", command_line, "--debug" in arguments)
+    try:
+        namespace = parse(arguments)
+        console = Console(sys.stdout, sys.stderr, namespace.color, command_line, namespace.debug)
+        assert namespace.command in COMMANDS
+        command = importlib.import_module(f"checker.commands.{namespace.command}")
+        code: int = command.run(namespace, console)
+        return code
+    except UsageError as error:
+        console.tell(f"counterpoint: {error.message}")
+        if error.hint:
+            console.tell(f"  {error.hint}")
+        return ExitCode.MODEL
+    except BrokenPipeError:
+        _discard_stdout()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        console.tell("counterpoint: interrupted")
+        return ExitCode.INCONCLUSIVE
+    except Exception as error:
+        return _own_error(error, console)
+
+
+def _own_error(error: Exception, console: Console) -> int:
+    from checker.bundle import Failure, OwnError
+
+    if isinstance(error, OwnError):
+        console.confess(error.failure)
+    else:
+        console.confess(Failure(f"{type(error).__name__}: {error}", detail=traceback.format_exc()))
+    return ExitCode.OWN_ERROR
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _discard_stdout() -> None:
+    """Lets Python's own flush at exit succeed after the reader of a pipe has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""From an engine's outcome to a verdict: paths are replayed, closed sets certified, before anybody sees them."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from checker import verdict
+from checker.bundle import Failure, OwnError
+from checker.certificate import Certificate, Claim, Flaw, certify
+from checker.claim import Asserted, Declared, NoModelError
+from checker.coding import BudgetedCoding
+from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Undecided, Unreachable
+from checker.lower import Lowered
+from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.plan import Decision
+from checker.transition_system import Form, Property
+from checker.verdict import (
+    Covered,
+    HoldsTo,
+    PropertyVerdict,
+    Proved,
+    Refuted,
+    Uncovered,
+    UncoveredTo,
+)
+from counterexamples import replay
+from counterexamples.trace import Trace
+from spec.interpreter import Interpreter
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a failure happened, for its reproduction file."""
+
+    sources: tuple[tuple[str, str], ...]
+    choice: Mapping[str, object]
+
+    def failure(self, message: str, subject: str | None, evidence: object, detail: str | None = None) -> Failure:
+        return Failure(message, self.sources, self.choice, subject, evidence, detail)
+
+
+class Confirmation:
+    """Confirms the outcomes of one lowered model.  Certificates are made once for each closed set."""
+
+    def __init__(self, lowered: Lowered, interpreter: Interpreter, context: Context) -> None:
+        self._lowered = lowered
+        self._interpreter = interpreter
+        self._context = context
+        self._certificates: dict[int, Certificate | Failure] = {}
+
+    def verdict(self, target: Property, decision: Decision, together: Sequence[Property]) -> PropertyVerdict:
+        """The verdict on a property.  `together`: the properties that the same closed set is said to prove, this one
+        among them.  Raises OwnError when the evidence does not stand."""
+        cover = target.form is Form.COVER
+        match decision.outcome:
+            case Reached(path=path, shortest=shortest):
+                trace = self.trace(target, path)
+                if isinstance(trace, replay.Unconfirmed):
+                    why = f"a run of {len(path.actions)} steps was found, but not confirmed: {trace.why}"
+                    return verdict.Undecided(why)
+                return (Covered if cover else Refuted)(trace, decision.engine, shortest)
+            case Unreachable(closed_set=closed_set, depth=depth):
+                certificate = self._certificate(target, closed_set, decision.engine, depth, together)
+                return (Uncovered if cover else Proved)(certificate)
+            case Bounded(depth=depth, reason=reason):
+                return (UncoveredTo if cover else HoldsTo)(depth, reason, decision.engine)
+            case Undecided(reason=reason):
+                return verdict.Undecided(reason)
+
+    def trace(self, target: Property, path: Path) -> Trace | replay.Unconfirmed:
+        """The path as a trace that the interpreter has walked; Unconfirmed when it could not find out whether its end
+        violates the property.  Raises OwnError where it disagrees."""
+        trace = self._lowered.trace(path)
+        try:
+            answer = replay.confirm(trace, target.name, self._interpreter)
+        except Exception as error:
+            message = f"replaying the trace of {target.name} stopped with {type(error).__name__}: {error}"
+            detail = traceback.format_exc()
+            raise OwnError(self._context.failure(message, target.name, _shown(trace), detail)) from error
+        if isinstance(answer, replay.Unconfirmed):
+            return answer
+        if isinstance(answer, replay.Mismatch):
+            message = f"the interpreter disagrees with the trace of {target.name} at step {answer.step}: {answer.why}"
+            raise OwnError(self._context.failure(message, target.name, _shown(trace)))
+        return trace
+
+    def _certificate(
+        self, target: Property, closed_set: ClosedSet, engine: str, depth: int, together: Sequence[Property]
+    ) -> Certificate:
+        known = self._certificates.get(id(closed_set))
+        if known is None:
+            claims = [self._claim(each) for each in together]
+            coding = BudgetedCoding(self._lowered, self._interpreter)
+            found = certify(closed_set, engine, depth, claims, coding, self._interpreter)
+            if isinstance(found, Flaw):
+                evidence = {"state": found.state, "event": found.event, "after": found.after}
+                found_failure = self._context.failure(found.message, target.name, evidence, found.detail)
+                self._certificates[id(closed_set)] = found_failure
+                raise OwnError(found_failure)
+            self._certificates[id(closed_set)] = known = found
+        if isinstance(known, Failure):
+            raise OwnError(known)
+        return known
+
+    def _claim(self, target: Property) -> Claim:
+        model = self._lowered.model
+        declared = next((d for d in model.properties if d.name == target.name), None)
+        if declared is not None:
+            return Declared(declared, self._interpreter)
+        if target.name == MODEL_ERRORS:
+            return NoModelError()
+        return Asserted(target.name, assertions(model).get(target.name, frozenset()))
+
+
+def _shown(trace: Trace) -> object:
+    return {"events": trace.events, "states": trace.states, "loop": trace.loop}

@@ -1,0 +1,62 @@
+"""Where commands write, so that `checker.cli` alone touches the real streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from checker.bundle import Failure
+    from counterexamples.render.page import Page
+
+
+@dataclass(frozen=True)
+class Console:
+    """out, err: standard output and standard error; colour: what `--color` says; command: the command line; debug: show
+    tracebacks of our own errors."""
+
+    out: TextIO
+    err: TextIO
+    colour: str
+    command: Sequence[str]
+    debug: bool = False
+
+    def show(self, text: str) -> None:
+        """Writes to standard output; the text brings its own newlines."""
+        self.out.write(text)
+        self.out.flush()
+
+    def tell(self, text: str) -> None:
+        """Writes a line to standard error."""
+        self.err.write(text + "\n")
+        self.err.flush()
+
+    @property
+    def page(self) -> Page:
+        """How to draw for standard output."""
+        from checker.terminal import page_for
+
+        return page_for(self.out, self.colour)
+
+    @property
+    def error_page(self) -> Page:
+        from checker.terminal import page_for
+
+        return page_for(self.err, self.colour)
+
+    def confess(self, failure: Failure) -> None:
+        """Tells of an error of our own, and writes its reproduction file into the current folder."""
+        from checker.bundle import write
+
+        self.tell(f"counterpoint: internal error: {failure.message}")
+        try:
+            path = write(failure, self.command, Path.cwd())
+            self.tell(
+                f"  This is a defect of counterpoint, not of the model. Please report it with this file: {path.name}"
+            )
+        except OSError as problem:
+            self.tell(f"  This is a defect of counterpoint, not of the model. Its file could not be written: {problem}")
+        if self.debug and failure.detail:
+            self.tell(failure.detail)

@@ -1,0 +1,81 @@
+"""The evidence of a verdict in one phrase, for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checker.certificate import Certificate
+from checker.verdict import (
+    Covered,
+    HoldsTo,
+    NotARun,
+    Proved,
+    Refuted,
+    Runs,
+    Uncovered,
+    UncoveredTo,
+    Undecided,
+    Verdict,
+    faults_in,
+)
+from counterexamples.trace import Trace
+
+
+def describe(verdict: Verdict) -> str:
+    """`1,234 states, depth 18`; `4 steps, 1 fault: crash Server`.  How it was checked is for `how_checked` to say."""
+    match verdict:
+        case Proved(certificate=certificate) | Uncovered(certificate=certificate):
+            return _certificate(certificate)
+        case Refuted(trace=trace, shortest=shortest) | Covered(trace=trace, shortest=shortest):
+            return _trace(trace) + ("" if shortest is not None else "; there may be a shorter run")
+        case HoldsTo(reason=reason, engine=engine) | UncoveredTo(reason=reason, engine=engine):
+            return f"{engine}: {reason}"
+        case Undecided(reason=reason):
+            return reason
+        case Runs(trace=trace):
+            return _trace(trace)
+        case NotARun(beat=beat):
+            return f"no run gets past: {beat}" if beat else "no run follows it to the end"
+
+
+def _certificate(certificate: Certificate) -> str:
+    symmetry = " up to symmetry" if certificate.symmetric else ""
+    return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}"
+
+
+def how_checked(verdicts: Iterable[Verdict]) -> list[str]:
+    """How the evidence of these verdicts was checked, one line for each kind of evidence."""
+    certificates: dict[Certificate, None] = {}
+    shortest: dict[str, None] = {}
+    for verdict in verdicts:
+        match verdict:
+            case Proved(certificate=certificate) | Uncovered(certificate=certificate):
+                certificates[certificate] = None
+            case Refuted(shortest=str(why)) | Covered(shortest=str(why)):
+                shortest[why] = None
+    told = []
+    for certificate in certificates:
+        walked = f"all {plural(certificate.states, 'state')}"
+        if not certificate.complete:
+            walked = f"a sample of {certificate.walked:,} out of {plural(certificate.states, 'state')}"
+        told.append(f"proofs: closed set re-checked, and by the interpreter on {walked}")
+    if shortest:
+        told.append(f"runs: replayed by the interpreter; shortest by {'; '.join(shortest)}")
+    return told
+
+
+def _trace(trace: Trace) -> str:
+    faults = faults_in(trace)
+    told = plural(len(trace), "step")
+    if not faults:
+        return f"{told}, no fault"
+    counts = {name: faults.count(name) for name in dict.fromkeys(faults)}
+    named = ", ".join(name if count == 1 else f"{name} ({count} times)" for name, count in counts.items())
+    return f"{told}, {plural(len(faults), 'fault')}: {named}"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 state`, `1,234 states`, `2 properties`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"

@@ -1,0 +1,60 @@
+"""What a user may ask of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+DEFAULT_TIMEOUT = 120.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """variants    only these (empty: all; the defaults, in a model without variants)
+    constants   `-D name=value`, as text; switches: `--with name=value`
+    properties  only these properties and scenarios (empty: all); model errors and asserts are checked all the same
+    faults      `--faults`: the fault classes that may strike, in place of the declared ones
+    max_faults  at most so many faults in one run
+    depth       no longer runs are looked at
+    engine      "auto", "search" or "bmc"
+    timeout     seconds for each variant
+    states      most states that the search stores (None: its own limit)
+    symmetry    whether engines may use symmetry
+    strict      whether warnings count as failures
+    """
+
+    variants: tuple[str, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, str] = field(default_factory=dict)
+    properties: tuple[str, ...] = ()
+    faults: str | None = None
+    max_faults: int | None = None
+    depth: int | None = None
+    engine: str = "auto"
+    timeout: float = DEFAULT_TIMEOUT
+    states: int | None = None
+    symmetry: bool = True
+    strict: bool = False
+
+    @property
+    def changes_model(self) -> bool:
+        """Whether the model that is checked is another one than its expectations speak of."""
+        return bool(self.constants or self.switches or self.faults is not None or self.max_faults is not None)
+
+    @property
+    def asks_for_bound(self) -> bool:
+        """Whether a verdict up to a depth is what the user asked for."""
+        return self.depth is not None or self.engine == "bmc"
+
+
+class UsageError(Exception):
+    """The command line asks for something that does not exist or makes no sense; `hint` says what might be meant."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UnknownNameError(UsageError):
+    """The options name a variant, constant, switch, property or fault class that a model does not have."""

@@ -1,0 +1,145 @@
+"""What a check of a file has found, for reports to show and for the exit code to follow from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from checker.bundle import Failure
+from checker.coverage import Activity
+from checker.exitcode import ExitCode, gravest
+from checker.options import Options
+from checker.remark import Remark
+from checker.verdict import (
+    HoldsTo,
+    Judgement,
+    PropertyVerdict,
+    Refuted,
+    ScenarioVerdict,
+    Scope,
+    UncoveredTo,
+    Undecided,
+    Verdict,
+)
+from spec.diagnostic import Diagnostic
+from spec.source import Span
+from spec.typed import Expectation, Model, PropertyForm
+
+
+@dataclass(frozen=True)
+class Judged:
+    expectation: Expectation
+    judgement: Judgement
+
+
+@dataclass(frozen=True)
+class PropertyResult:
+    name: str
+    form: PropertyForm
+    span: Span | None
+    doc: str
+    verdict: PropertyVerdict
+    judged: tuple[Judged, ...]
+
+    def code(self, options: Options) -> ExitCode:
+        return _code(self.verdict, self.judged, options)
+
+
+@dataclass(frozen=True)
+class ScenarioResult:
+    name: str
+    span: Span
+    doc: str
+    verdict: ScenarioVerdict
+    judged: tuple[Judged, ...]
+
+    def code(self, options: Options) -> ExitCode:
+        return _code(self.verdict, self.judged, options)
+
+
+Result = PropertyResult | ScenarioResult
+
+
+def _code(verdict: Verdict, judged: tuple[Judged, ...], options: Options) -> ExitCode:
+    stated = [item.judgement for item in judged if item.judgement is not Judgement.NOT_JUDGED]
+    if Judgement.MISSED in stated:
+        return ExitCode.REFUTED
+    if Judgement.INCONCLUSIVE in stated:
+        return ExitCode.INCONCLUSIVE
+    if stated:
+        return ExitCode.MET
+    match verdict:
+        case Refuted():
+            return ExitCode.REFUTED
+        case Undecided():
+            return ExitCode.INCONCLUSIVE
+        case HoldsTo() | UncoveredTo():
+            return ExitCode.MET if options.asks_for_bound else ExitCode.INCONCLUSIVE
+        case _:
+            return ExitCode.MET
+
+
+@dataclass(frozen=True)
+class VariantReport:
+    """variant None: the model's defaults.  model None: this choice does not type-check (`errors` say why).
+    warnings: of the type checker.  activity: None unless the whole state space was explored.
+    interrupted: the user stopped it; what was not decided by then is UNDECIDED."""
+
+    variant: str | None
+    doc: str
+    model: Model | None
+    scope: Scope
+    properties: tuple[PropertyResult, ...] = ()
+    scenarios: tuple[ScenarioResult, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    activity: Activity | None = None
+    errors: tuple[Diagnostic, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        return (*self.properties, *self.scenarios)
+
+    def code(self, options: Options) -> ExitCode:
+        codes = [result.code(options) for result in self.results]
+        codes += [ExitCode.OWN_ERROR for _ in self.failures]
+        codes += [ExitCode.MODEL for _ in self.errors]
+        codes += [ExitCode.INCONCLUSIVE] * self.interrupted
+        if options.strict:
+            codes += [ExitCode.REFUTED for _ in self.remarks]
+        return gravest(codes)
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """name: as the user knows the file; remarks and warnings: what goes for every variant that was checked; errors: why
+    it could not be checked at all."""
+
+    name: str
+    doc: str
+    variants: tuple[VariantReport, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+
+    def code(self, options: Options) -> ExitCode:
+        codes = [variant.code(options) for variant in self.variants]
+        codes += [ExitCode.MODEL for _ in self.errors]
+        codes += [ExitCode.OWN_ERROR for _ in self.failures]
+        if options.strict:
+            codes += [ExitCode.REFUTED for _ in (*self.remarks, *self.warnings)]
+        return gravest(codes)
+
+    @property
+    def interrupted(self) -> bool:
+        return any(variant.interrupted for variant in self.variants)
+
+    def all_failures(self) -> Iterator[Failure]:
+        yield from self.failures
+        for variant in self.variants:
+            yield from variant.failures

@@ -1,0 +1,254 @@
+"""The check of one variant, from the typed model to its report.
+
+No engine is believed: every path is replayed by the reference interpreter, every closed set is checked again
+(`checker.confirm`).  What fails that is our own error and never a verdict.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from checker.bundle import Failure, OwnError
+from checker.choosing import Chosen
+from checker.confirm import Confirmation, Context
+from checker.coverage import Activity, activity
+from checker.engines.engine import Unreachable
+from checker.faultsets import parse_faults
+from checker.lower import Lowered, lower
+from checker.lowering.properties import MODEL_ERRORS
+from checker.options import Options
+from checker.plan import Decisions, Observer, decide
+from checker.remark import Remark, RemarkKind
+from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
+from checker.story import tell
+from checker.transition_system import Property
+from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
+from spec import syntax
+from spec.interpreter import Interpreter
+from spec.typecheck import Checked
+from spec.typed import Model, PropertyForm, Scenario
+
+INTERRUPTED = "interrupted"
+_GRACE = 1.0
+"""Seconds for a scenario when the variant's time is used up."""
+
+
+def check_choice(
+    module: syntax.Module, choice: Chosen, options: Options, observer: Observer, named: set[str]
+) -> VariantReport:
+    """Checks one variant.  `named`: the names that expectations of any variant speak of; a scenario among them is run
+    only where an expectation of this variant names it."""
+    if choice.checked is None:
+        return VariantReport(choice.variant, choice.doc, None, Scope((), options.max_faults), errors=choice.errors)
+    checked = choice.checked
+    model = checked.model
+    if options.faults is not None:
+        model = replace(model, faults=parse_faults(options.faults, model))
+    here = {expectation.name for expectation in checked.expectations}
+    scenarios = [
+        scenario
+        for scenario in model.scenarios
+        if (
+            scenario.name in options.properties
+            if options.properties
+            else scenario.name in here or scenario.name not in named
+        )
+    ]
+    context = Context(_sources(module), _choice(choice, options))
+    return _Check(model, checked, choice, options, observer, context).run(scenarios)
+
+
+class _Check:
+    """One variant's check, from the typed model to the report."""
+
+    def __init__(
+        self,
+        model: Model,
+        checked: Checked,
+        choice: Chosen,
+        options: Options,
+        observer: Observer,
+        context: Context,
+    ) -> None:
+        self.model = model
+        self.checked = checked
+        self.choice = choice
+        self.options = options
+        self.observer = observer
+        self.context = context
+        self.failures: list[Failure] = []
+        self.remarks: list[Remark] = []
+        self.properties: list[PropertyResult] = []
+        self.scenarios: list[ScenarioResult] = []
+        self.activity: Activity | None = None
+        self.interpreter = Interpreter(model)
+        self.interrupted = False
+        self.started = time.monotonic()
+
+    def run(self, scenarios: Sequence[Scenario]) -> VariantReport:
+        try:
+            lowered = lower(self.model, max_faults=self.options.max_faults)
+            self._check_properties(lowered)
+            self._tell(scenarios, lowered)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except OwnError as error:
+            self._failed(error.failure)
+        except MemoryError as error:
+            self._failed(self.context.failure(f"memory ran out: {error}", None, None, traceback.format_exc()))
+        except Exception as error:
+            message = f"the check stopped with {type(error).__name__}: {error}"
+            self._failed(self.context.failure(message, None, None, traceback.format_exc()))
+        self._complete(scenarios)
+        return VariantReport(
+            self.choice.variant,
+            self.choice.doc,
+            self.model,
+            Scope(tuple(map(str, self.model.faults)), self.options.max_faults),
+            tuple(self.properties),
+            tuple(self.scenarios),
+            tuple(self.remarks),
+            warnings=self.checked.warnings,
+            activity=self.activity,
+            failures=tuple(self.failures),
+            seconds=time.monotonic() - self.started,
+            interrupted=self.interrupted,
+        )
+
+    def _check_properties(self, lowered: Lowered) -> None:
+        targets = [target for target in lowered.system.properties if self._is_wanted(target.name)]
+        covers = [cover for target in targets for cover in lowered.antecedents.get(target.name, ())]
+        deadline = self.started + self.options.timeout
+        system = lowered.system if self.options.symmetry else replace(lowered.system, swaps=())
+        decisions = decide(system, targets, covers, self.options, self.observer, deadline)
+        self.interrupted = decisions.interrupted
+        for failure in decisions.failures:
+            self._failed(failure)
+        confirmation = Confirmation(lowered, self.interpreter, self.context)
+        for target in targets:
+            self._add(target, self._confirmed(target, decisions, confirmation, targets))
+        if not self.failures:
+            self._remark(lowered, decisions, targets)
+            if decisions.coverage is not None:
+                self.activity = activity(self.model, lowered.system, decisions.coverage)
+
+    def _confirmed(
+        self, target: Property, decisions: Decisions, confirmation: Confirmation, targets: Sequence[Property]
+    ) -> PropertyVerdict:
+        decision = decisions.of(target)
+        together: list[Property] = []
+        if isinstance(decision.outcome, Unreachable):
+            closed_set = decision.outcome.closed_set
+            for other in targets:
+                outcome = decisions.of(other).outcome
+                if isinstance(outcome, Unreachable) and outcome.closed_set is closed_set:
+                    together.append(other)
+        try:
+            return confirmation.verdict(target, decision, together)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return Undecided("interrupted before the evidence was checked")
+        except OwnError as error:
+            self._failed(error.failure)
+            return Undecided(f"our own error: {error.failure.message}")
+
+    def _remark(self, lowered: Lowered, decisions: Decisions, targets: Sequence[Property]) -> None:
+        for result in self.properties:
+            unstated = all(judged.judgement is Judgement.NOT_JUDGED for judged in result.judged)
+            if isinstance(result.verdict, Uncovered) and unstated:
+                message = f"the cover {result.name} is never reached"
+                self.remarks.append(Remark(RemarkKind.UNREACHABLE, result.name, message, result.span))
+        proofs = {result.name for result in self.properties if isinstance(result.verdict, Proved)}
+        spans = {result.name: result.span for result in self.properties}
+        for target in targets:
+            for cover in lowered.antecedents.get(target.name, ()):
+                if target.name in proofs and isinstance(decisions.of(cover).outcome, Unreachable):
+                    message = f"{target.name} is vacuous: the left side of an implication in it is never true"
+                    self.remarks.append(Remark(RemarkKind.VACUOUS, target.name, message, spans[target.name]))
+                    break
+
+    def _tell(self, scenarios: Sequence[Scenario], lowered: Lowered) -> None:
+        for scenario in scenarios:
+            if self.interrupted:
+                return
+            deadline = max(self.started + self.options.timeout, time.monotonic() + _GRACE)
+            try:
+                verdict = tell(scenario, lowered, self.interpreter, self.options, self.observer, deadline)
+            except OwnError as error:
+                self._failed(error.failure)
+                verdict = Undecided(f"our own error: {error.failure.message}")
+            self.scenarios.append(
+                ScenarioResult(scenario.name, scenario.span, scenario.doc, verdict, self._judge(scenario.name, verdict))
+            )
+
+    def _complete(self, scenarios: Sequence[Scenario]) -> None:
+        """Gives a verdict to everything that has none because the check was cut short."""
+        reason = INTERRUPTED if self.interrupted else "our own error"
+        known = {result.name for result in self.properties}
+        for name in [declared.name for declared in self.model.properties]:
+            if name not in known and self._is_wanted(name):
+                declared = next(each for each in self.model.properties if each.name == name)
+                verdict = Undecided(reason)
+                judged = self._judge(name, verdict)
+                self.properties.append(
+                    PropertyResult(name, declared.form, declared.span, declared.doc, verdict, judged)
+                )
+        told = {result.name for result in self.scenarios}
+        for scenario in scenarios:
+            if scenario.name not in told:
+                verdict = Undecided(reason)
+                judged = self._judge(scenario.name, verdict)
+                self.scenarios.append(ScenarioResult(scenario.name, scenario.span, scenario.doc, verdict, judged))
+
+    def _is_wanted(self, name: str) -> bool:
+        wanted = self.options.properties
+        return not wanted or name in wanted or name == MODEL_ERRORS or name.startswith("assert_")
+
+    def _add(self, target: Property, verdict: PropertyVerdict) -> None:
+        declared = next((each for each in self.model.properties if each.name == target.name), None)
+        self.properties.append(
+            PropertyResult(
+                target.name,
+                PropertyForm(target.form.value),
+                declared.span if declared else None,
+                declared.doc if declared else "",
+                verdict,
+                self._judge(target.name, verdict),
+            )
+        )
+
+    def _judge(self, name: str, verdict: Verdict) -> tuple[Judged, ...]:
+        stated = [e for e in self.checked.expectations if e.name == name]
+        if self.options.changes_model:
+            return tuple(Judged(expectation, Judgement.NOT_JUDGED) for expectation in stated)
+        return tuple(Judged(expectation, judge(expectation, verdict)) for expectation in stated)
+
+    def _failed(self, failure: Failure) -> None:
+        if not failure.sources:
+            failure = replace(failure, sources=self.context.sources, choice=self.context.choice)
+        if failure not in self.failures:
+            self.failures.append(failure)
+
+
+def _sources(module: syntax.Module) -> tuple[tuple[str, str], ...]:
+    sources = {module.source.name: module.source.text}
+    for item in module.items:
+        sources.setdefault(item.span.source.name, item.span.source.text)
+    return tuple(sources.items())
+
+
+def _choice(choice: Chosen, options: Options) -> Mapping[str, object]:
+    return {
+        "variant": choice.variant,
+        "constants": dict(options.constants),
+        "switches": dict(options.switches),
+        "properties": list(options.properties),
+        "faults": options.faults,
+        "max_faults": options.max_faults,
+        "depth": options.depth,
+        "engine": options.engine,
+        "symmetry": options.symmetry,
+    }

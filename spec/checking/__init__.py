@@ -1,0 +1,1 @@
+"""The parts of the type checker; `spec.typecheck` is its door."""

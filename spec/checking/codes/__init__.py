@@ -1,0 +1,1 @@
+"""What `counterpoint explain` says about the codes of the type checker, by subject."""

@@ -1,0 +1,151 @@
+"""Codes about faults, properties, expectations, variants and scenarios."""
+
+from __future__ import annotations
+
+from spec.checking.codes.example import example
+from spec.diagnostic import Code
+
+_SWITCH = "switch rescan: bool = false"
+_VARIANT = "variant v1 { rescan = true }"
+_STORY = "scenario told { Server.start request; %s }"
+_INVARIANT = "invariant kept: forall w: Workflow. db.workflow[w] != DONE"
+
+MODEL_CODES: tuple[Code, ...] = (
+    Code(
+        "E270",
+        "a fault of something that does not exist",
+        "Fault classes name processes, stores, links between them, and locks.",
+        example(rest="faults { crash Servr }"),
+        example(rest="faults { crash Server }"),
+    ),
+    Code(
+        "E271",
+        "a link between two stores",
+        "Links join process instances to stores and to each other. Stores do not talk to stores.",
+        example(first="store redis { durable n: 0..3 }", rest="faults { partition db -- redis }"),
+        example(first="store redis { durable n: 0..3 }", rest="faults { partition Server -- redis }"),
+    ),
+    Code(
+        "E272",
+        "an expiry of something that has no lease",
+        "Only a lock that is declared with `lease` can expire while it is held.",
+        example(members="durable lock mutex", rest="faults { expire db.mutex }"),
+        example(members="durable lock mutex lease", rest="faults { expire db.mutex }"),
+    ),
+    Code(
+        "E273",
+        "a fault class that is declared twice",
+        "Each fault class is declared once; a link is the same in both directions.",
+        example(rest="faults { lose Server -- db; lose db -- Server }"),
+        example(rest="faults { lose Server -- db }"),
+    ),
+    Code(
+        "E274",
+        "a property that can never change",
+        "No thread writes anything that the property reads, so it says nothing about the protocol. Often the wrong "
+        "variable is named.",
+        example(members="durable tries: 0..3", rest="invariant few: db.tries < 3"),
+        example(
+            members="durable tries: 0..3",
+            body="db.tries := 1",
+            rest="invariant few: db.tries < 3",
+            cover="db.tries == 1",
+        ),
+    ),
+    Code(
+        "E275",
+        "a model with nothing to check",
+        "A model says what is to hold (`invariant`, `step invariant`, `at rest`, `recoverable`, `assert`), what is "
+        "to be possible (`cover`), or what is to be a run (`scenario`).",
+        example().split("cover")[0],
+        example(),
+    ),
+    Code(
+        "E276",
+        "a variant that does not exist",
+        "An `expect`, or `--variant`, names a variant that the model does not declare.",
+        example(first=_SWITCH, rest=f"{_VARIANT}\nexpect v2 reaches started"),
+        example(first=_SWITCH, rest=f"{_VARIANT}\nexpect v1 reaches started"),
+    ),
+    Code(
+        "E277",
+        "an expectation of something that does not exist",
+        "`expect` names properties, covers and scenarios of the model.",
+        example(rest="expect reaches startd"),
+        example(rest="expect reaches started"),
+    ),
+    Code(
+        "E278",
+        "an expectation of the wrong kind",
+        "Properties are proved or refuted, covers are reached, scenarios run or are forbidden.",
+        example(rest="expect proves started"),
+        example(rest="expect reaches started"),
+    ),
+    Code(
+        "E279",
+        "expectations that contradict each other",
+        "One name is expected once in a variant, and not both ways.",
+        example(rest=f"{_INVARIANT}\nexpect proves kept\nexpect refutes kept"),
+        example(rest=f"{_INVARIANT}\nexpect proves kept"),
+    ),
+    Code(
+        "E280",
+        "a setting of something that does not exist",
+        "A variant sets constants and switches of the model.",
+        example(first=_SWITCH, rest="variant v1 { rescann = true }"),
+        example(first=_SWITCH, rest="variant v1 { rescan = true }"),
+    ),
+    Code(
+        "E281",
+        "a setting that is there twice",
+        "A variant sets each constant or switch once.",
+        example(first=_SWITCH, rest="variant v1 { rescan = true, rescan = false }"),
+        example(first=_SWITCH, rest="variant v1 { rescan = true }"),
+    ),
+    Code(
+        "E282",
+        "an expectation without a variant",
+        "In a model with variants every `expect` says of which variant it speaks.",
+        example(first=_SWITCH, rest=f"{_VARIANT}\nexpect reaches started"),
+        example(first=_SWITCH, rest=f"{_VARIANT}\nexpect v1 reaches started"),
+    ),
+    Code(
+        "E283",
+        "a choice of a constant or switch that does not exist",
+        "`-D name=value` sets a constant of the model, `--with name` a switch.",
+        "counterpoint check model.cpt --with rescann",
+        "counterpoint check model.cpt --with rescan",
+        is_model=False,
+    ),
+    Code(
+        "E284",
+        "a choice of a value of the wrong type",
+        "The value must be one of the constant's or switch's type: a number, `true` or `false`, or a member of the "
+        "enum.",
+        "counterpoint check model.cpt -D N=many",
+        "counterpoint check model.cpt -D N=3",
+        is_model=False,
+    ),
+    Code(
+        "E285",
+        "a statement that the thread does not have",
+        "A scenario names a statement by its first line, as it is in the source, or a step by its name.",
+        example(rest=_STORY % 'Server.start "insert the row"'),
+        example(rest=_STORY % 'Server.start "db.workflow[w] := RUNNING"'),
+    ),
+    Code(
+        "E286",
+        "a beat that no run can contain",
+        "A scenario names a thread, instance, queue or lock that does not exist, a request for a thread that the "
+        "environment does not start, or a reply of a handler that nobody calls.",
+        example(rest=_STORY % "Server[1].start"),
+        example(rest=_STORY % "Server[0].start"),
+    ),
+    Code(
+        "E287",
+        "a property with a reserved name",
+        "`model_errors` and `assert_LINE` are the names of what is always checked.",
+        example(rest="invariant model_errors: forall w: Workflow. db.workflow[w] != DONE"),
+        example(rest="invariant errors: forall w: Workflow. db.workflow[w] != DONE"),
+    ),
+)

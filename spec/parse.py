@@ -1,0 +1,287 @@
+"""Parses one file: an LALR(1) parser by lark over `spec/grammar.lark`, with recovery from errors.
+
+The only module that knows lark.  Errors are recovered from in panic mode (Aho, Lam, Sethi, Ullman: Compilers, 2006,
+section 4.8.3): the parser goes back to the innermost list of items that it is in, puts BROKEN in the place of the item,
+and goes on at the end of the item.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from spec import syntax
+from spec.diagnostic import Diagnostic, Note
+from spec.layout import BLOCK_BRACE, RECORD_BRACE, SET_BRACE, TooDeep, lay_out
+from spec.source import Source, Span
+from spec.syntax_errors import BREAK, END, Situation, unexpected
+from spec.tokens import HARD_WORDS, Kind, Token, tokenize
+from spec.tree_builder import Misplaced, TreeBuilder
+
+MAX_ERRORS = 20
+"""How many errors of a file are reported."""
+
+
+def parse(source: Source) -> syntax.File | tuple[Diagnostic, ...]:
+    """The tree of a file, or everything that is wrong with its syntax, at most MAX_ERRORS.  Never raises."""
+    tokens, doc = tokenize(source)
+    if all(token.kind in (Kind.BREAK, Kind.END) for token in tokens):
+        what = "the file is empty" if not source.text.strip() else "the file has comments only"
+        return (Diagnostic("E007", f"{what}: it declares nothing", Span(source, 0, 0)),)
+    try:
+        tokens = lay_out(tokens)
+    except TooDeep as problem:
+        return (problem.diagnostic,)
+    result = _Parser(tokens).run()
+    if isinstance(result, tuple):
+        return result
+    return syntax.File(source, doc, *result.parts)
+
+
+class _Tree:
+    """What the builder made of a file."""
+
+    def __init__(self, parts: tuple[tuple[syntax.Import, ...], tuple[syntax.Item, ...]]) -> None:
+        self.parts = parts
+
+
+class _Grammar:
+    """The parsing machine.  names: the terminal for each word and symbol; words: back."""
+
+    def __init__(self) -> None:
+        from lark import Lark
+        from lark.lexer import Lexer
+
+        class NoLexer(Lexer):
+            """`spec.tokens` splits the text."""
+
+            def __init__(self, conf: object) -> None:
+                pass
+
+            def lex(self, state: object, parser_state: object = None) -> Any:
+                return iter(())
+
+        text = resources.files("spec").joinpath("grammar.lark").read_text(encoding="utf-8")
+        self.lark = Lark(
+            text, parser="lalr", lexer=NoLexer, start="file", keep_all_tokens=True, transformer=TreeBuilder()
+        )
+        self.names = {str(t.pattern.value): t.name for t in self.lark.terminals if t.pattern is not None}
+        self.words = {name: text for text, name in self.names.items()} | {"BREAK": BREAK, "$END": END, "END_BRACE": "}"}
+
+    def machine(self) -> Any:
+        """A lark ParserState at the start of a file."""
+        return self.lark.parse_interactive("").parser_state
+
+
+@cache
+def grammar() -> _Grammar:
+    """The grammar, made once."""
+    return _Grammar()
+
+
+def _opens(value: object) -> int:
+    """How many blocks a value on the parser's stack opens (1) or closes (-1)."""
+    if not isinstance(value, Token) or value.brace != BLOCK_BRACE:
+        return 0
+    return 1 if value.text == "{" else -1
+
+
+_NAME_BEFORE = frozenset((".", ":=", "[", ":", "'"))
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._grammar = grammar()
+        self._machine = self._grammar.machine()
+        self._table: dict[Any, dict[str, Any]] = self._machine.parse_conf.states
+        self._states: list[Any] = self._machine.state_stack
+        self._values: list[Any] = self._machine.value_stack
+        self._errors: list[Diagnostic] = []
+
+    def run(self) -> _Tree | tuple[Diagnostic, ...]:
+        from lark import UnexpectedToken
+
+        tokens, feed, names = self._tokens, self._machine.feed_token, self._grammar.names
+        index, stuck_at = 0, -1
+        while True:
+            token = tokens[index]
+            match token.kind:
+                case Kind.WORD:
+                    token.type = self._word(token, index)
+                case Kind.SYMBOL:
+                    if token.brace in (SET_BRACE, RECORD_BRACE):
+                        token.type = token.brace if token.text == "{" else "END_BRACE"
+                    else:
+                        token.type = names[token.text]
+                case Kind.END:
+                    token.type = "$END"
+                case Kind.STRANGE:
+                    token.type = ""
+                case kind:
+                    token.type = kind.name
+            try:
+                tree = feed(token, token.type == "$END")
+            except UnexpectedToken:
+                if index != stuck_at:
+                    self._errors.append(self._explain(index))
+            except Misplaced as problem:
+                self._errors.append(problem.diagnostic)
+            else:
+                if token.type == "$END":
+                    return self._sorted() if self._errors else _Tree(tree)
+                index += 1
+                continue
+            if len(self._errors) >= MAX_ERRORS:
+                return self._cut_short()
+            resumed = self._recover(index + (index == stuck_at))
+            if resumed is None:
+                return self._sorted()
+            index = stuck_at = resumed
+
+    def _word(self, token: Token, index: int) -> str:
+        """The terminal of a word: a keyword where the grammar has a use for it here, else a name."""
+        keyword = self._grammar.names.get(token.text)
+        if keyword is None:
+            return "NAME"
+        if token.text in HARD_WORDS:
+            return keyword
+        row = self._table[self._states[-1]]
+        if keyword not in row:
+            return "NAME"
+        if "NAME" in row:
+            following = self._tokens[index + 1]
+            match token.text:
+                case "count":
+                    used = following.kind is Kind.WORD and following.text not in HARD_WORDS
+                case "step":
+                    used = following.kind in (Kind.TEXT, Kind.WORD)
+                case "set":
+                    used = following.text == "of"
+                case _:
+                    used = following.text not in _NAME_BEFORE
+            return keyword if used else "NAME"
+        return keyword
+
+    # ------------------------------------------------------------------------------------- errors
+
+    def _explain(self, index: int) -> Diagnostic:
+        tokens = self._tokens
+        found = tokens[index]
+        if found.problem is not None:
+            return found.problem
+        before = tokens[index - 1] if index else found
+        if before.kind is Kind.BREAK and index > 1 and found.kind is Kind.END:
+            before = tokens[index - 2]
+        first = index
+        while first and not self._begins(first):
+            first -= 1
+        situation = Situation(
+            found,
+            before,
+            tokens[min(index + 1, len(tokens) - 1)],
+            frozenset(self._grammar.words.get(name, name) for name in self._accepts()),
+            self._open_bracket(),
+            tokens[first],
+        )
+        return unexpected(situation)
+
+    def _begins(self, index: int) -> bool:
+        """Whether a statement or declaration begins at the token."""
+        before = self._tokens[index - 1]
+        return before.kind is Kind.BREAK or before.brace == BLOCK_BRACE
+
+    def _accepts(self) -> list[str]:
+        """The terminals that can come next."""
+        accepted = []
+        for name in self._table[self._states[-1]]:
+            if not (name.isupper() or name.startswith(("__ANON", "$"))) or name == "BROKEN":
+                continue
+            states = list(self._states)
+            while True:
+                action = self._table[states[-1]].get(name)
+                if action is None:
+                    break
+                if action[0].name == "Shift" or action[1] == self._machine.parse_conf.end_state:
+                    accepted.append(name)
+                    break
+                rule = action[1]
+                if rule.expansion:
+                    del states[-len(rule.expansion) :]
+                following = self._table[states[-1]][rule.origin.name][1]
+                if name == "$END" and following == self._machine.parse_conf.end_state:
+                    accepted.append(name)
+                    break
+                states.append(following)
+        return accepted
+
+    def _open_bracket(self) -> Token | None:
+        """The innermost open bracket that is not of a block, unless a block is open within it."""
+        depth = 0
+        for value in reversed(self._values):
+            if isinstance(value, Token) and value.kind is Kind.SYMBOL:
+                if value.text in ")]}":
+                    depth += 1
+                elif value.text in "([{":
+                    if depth == 0:
+                        return None if value.brace == BLOCK_BRACE else value
+                    depth -= 1
+        return None
+
+    def _sorted(self) -> tuple[Diagnostic, ...]:
+        return tuple(sorted(self._errors, key=lambda error: error.span.start if error.span else -1))
+
+    def _cut_short(self) -> tuple[Diagnostic, ...]:
+        *others, last = self._sorted()
+        note = Note(f"these are the first {MAX_ERRORS} errors; there may be more")
+        return (*others, Diagnostic(last.code, last.message, last.span, (*last.notes, note), last.fix, last.severity))
+
+    # ------------------------------------------------------------------------------------- recovery
+
+    def _level(self) -> int:
+        """How many blocks the parser is in."""
+        return sum(map(_opens, self._values))
+
+    def _back(self, level: int) -> bool:
+        """Goes back to where an item can stand, in at most `level` blocks."""
+        inside = self._level()
+        while "BROKEN" not in self._table[self._states[-1]] or inside > level:
+            if not self._values:
+                return False
+            self._states.pop()
+            inside -= _opens(self._values.pop())
+        return True
+
+    def _recover(self, index: int) -> int | None:
+        """Replaces the broken item, in which token `index` is; the index to go on at, or None when that is in vain."""
+        tokens = self._tokens
+        index = min(index, len(tokens) - 1)
+        missing_end = tokens[index].kind is Kind.STRANGE and not tokens[index].text
+        if missing_end:
+            index += 1
+            level = 0
+            if not self._back(0):
+                return None
+        else:
+            if not self._back(tokens[index].level):
+                return None
+            level = self._level()
+            while not self._ends_item(tokens[index], level):
+                index += 1
+        token = tokens[index]
+        if token.level < level and not self._back(token.level):
+            return None
+        span = token.span
+        self._machine.feed_token(Token(Kind.STRANGE, "", span, type="BROKEN"))
+        if token.kind not in (Kind.BREAK, Kind.END) and token.text != "}":
+            self._machine.feed_token(Token(Kind.BREAK, "\n", span, type="BREAK"))
+        return index
+
+    @staticmethod
+    def _ends_item(token: Token, level: int) -> bool:
+        """Whether an item in `level` blocks is over at the token."""
+        if token.kind is Kind.END or token.level < level:
+            return True
+        ends = token.kind is Kind.BREAK or (token.text == "}" and token.brace == BLOCK_BRACE)
+        return ends and token.level == level

@@ -1,0 +1,104 @@
+"""The type checker's door: from the parsed tree to a typed model for one choice of constants and switches.
+
+The parts are in `spec.checking`.  The order matters only where one part asks another for everything it found: names,
+then constants and types (which need each other and settle on demand), state, definitions, threads, faults, properties,
+scenarios, expectations.  Every part reports all it can find; an expression or declaration with an error is silent in
+whatever uses it, so that one mistake gives one message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from spec import syntax
+from spec.checking.choice import Choice
+from spec.checking.definitions import Definitions
+from spec.checking.expressions import Expressions
+from spec.checking.faults import Faults
+from spec.checking.flow import statements
+from spec.checking.properties import Properties
+from spec.checking.scenarios import Scenarios
+from spec.checking.settings import Settings
+from spec.checking.threads import CheckedThreads, Threads
+from spec.checking.trees import reads
+from spec.checking.type_resolution import Types
+from spec.checking.usage import Usage
+from spec.checking.variables import Variables
+from spec.checking.world import World
+from spec.diagnostic import Diagnostic
+from spec.typed import Expectation, Fresh, Model, Then, Variant
+from spec.types import IdType
+
+__all__ = ["Checked", "Choice", "typecheck"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A model without errors.
+
+    expectations: those of the chosen variant; without one, those that name none.  variants: all declared ones."""
+
+    model: Model
+    expectations: tuple[Expectation, ...]
+    variants: tuple[Variant, ...]
+    warnings: tuple[Diagnostic, ...]
+
+
+def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | tuple[Diagnostic, ...]:
+    """The typed model of a parsed module for a choice (by default: no variant, nothing overridden), or every error
+    that is found, in the order of the source.  Raises nothing."""
+    world = World(module, choice or Choice())
+    world.types = Types(world)
+    world.expressions = Expressions(world)
+    world.definitions = Definitions(world)
+    world.settings = Settings(world)
+    constants = world.settings.check_all()
+    world.types.check_all()
+    world.variables = Variables(world)
+    world.definitions.check_all()
+    threads = Threads(world).check_all()
+    known = sum(len(table.threads) for table in world.variables.processes.values())
+    fault_checker = Faults(world)
+    faults = fault_checker.check_all()
+    checker = Properties(world, threads, complete=len(threads.everything) == known)
+    properties = checker.check_all()
+    scenarios = Scenarios(world, threads, fault_checker).check_all()
+    expectations = checker.expectations()
+    errors = world.problems.errors()
+    if errors:
+        return errors
+    conditions = [declaration.condition for declaration in properties]
+    conditions += [beat.condition for scenario in scenarios for beat in scenario.beats if isinstance(beat, Then)]
+    Usage(world, threads, reads(*conditions)).warn()
+    ids = {name: kind for name in world.tables.ids if isinstance(kind := world.types.named(name), IdType)}
+    model = Model(
+        name=PurePath(module.source.name).stem,
+        doc=module.doc,
+        ids=ids,
+        stores=world.variables.typed_stores(),
+        processes=threads.processes,
+        ghosts=tuple(ghost for ghost in world.variables.ghosts.values() if ghost is not None),
+        faults=faults,
+        properties=properties,
+        scenarios=scenarios,
+        fresh=_fresh(threads),
+        symmetric=frozenset([*ids, *world.tables.processes]),
+        constants=constants,
+    )
+    return Checked(
+        model,
+        tuple(expectation for expectation in expectations if expectation.variant == world.choice.variant),
+        tuple(Variant(name, node.span, node.doc) for name, node in world.tables.variants.items()),
+        world.problems.warnings(),
+    )
+
+
+def _fresh(threads: CheckedThreads) -> frozenset[str]:
+    """The ids types from which some request or statement draws."""
+    found: set[str] = set()
+    for process in threads.processes:
+        for thread in process.threads:
+            found |= {p.type.name for p in thread.parameters if p.fresh and isinstance(p.type, IdType)}
+            found |= {s.over.name for s in statements(thread.body) if isinstance(s, Fresh)}
+    return frozenset(found)
