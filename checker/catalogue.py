@@ -29,6 +29,16 @@ def shipped(folder: Path) -> dict[str, Path]:
     return found
 
 
+def short_name(path: Path, folder: Path) -> str:
+    """What to call a file: its name for a shipped model, else its path, from the current folder on where it is in
+    there."""
+    for base in (folder, Path.cwd()):
+        if path.is_relative_to(base):
+            inside = path.relative_to(base)
+            return inside.with_suffix("").as_posix() if base == folder else str(inside)
+    return str(path)
+
+
 def find(wanted: str, folder: Path) -> list[Path]:
     """The files that `wanted` means: a file, all models in a folder and its subfolders in sorted order, or shipped
     models by name, folder or unambiguous beginning of a name.  Raises UsageError, with what may be meant."""

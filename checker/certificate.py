@@ -25,7 +25,7 @@ from spec.state import GlobalState
 from spec.typed import PropertyForm
 
 SEED = 1
-_STEPS = 4000
+_STEPS = 2500
 """The interpreter takes no more steps than this for one set (and one more state): about a second."""
 _PATIENCE = 20.0
 """Seconds after which a sample is cut short whatever its size, once it has `_FEWEST` states."""

@@ -43,25 +43,31 @@ def _certificate(certificate: Certificate) -> str:
     return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}"
 
 
-def how_checked(verdicts: Iterable[Verdict]) -> list[str]:
-    """How the evidence of these verdicts was checked, one line for each kind of evidence."""
+def how_checked(verdicts: Iterable[Verdict]) -> str | None:
+    """How the evidence of these verdicts was checked again, on one line; None when there is none."""
     certificates: dict[Certificate, None] = {}
     shortest: dict[str, None] = {}
+    runs = False
     for verdict in verdicts:
         match verdict:
             case Proved(certificate=certificate) | Uncovered(certificate=certificate):
                 certificates[certificate] = None
-            case Refuted(shortest=str(why)) | Covered(shortest=str(why)):
-                shortest[why] = None
+            case Refuted(shortest=why) | Covered(shortest=why):
+                runs = True
+                if why is not None:
+                    shortest[why.partition(":")[0]] = None
+            case Runs():
+                runs = True
     told = []
     for certificate in certificates:
-        walked = f"all {plural(certificate.states, 'state')}"
-        if not certificate.complete:
-            walked = f"a sample of {certificate.walked:,} out of {plural(certificate.states, 'state')}"
-        told.append(f"proofs: closed set re-checked, and by the interpreter on {walked}")
-    if shortest:
-        told.append(f"runs: replayed by the interpreter; shortest by {'; '.join(shortest)}")
-    return told
+        walked = "all" if certificate.complete else f"{certificate.walked:,} of"
+        told.append(f"closed set, interpreter on {walked} {plural(certificate.states, 'state')}")
+    if runs:
+        told.append("runs")
+    if not told:
+        return None
+    why = f"; shortest: {', '.join(shortest)}" if shortest else ""
+    return f"re-checked: {', '.join(told)}{why}"
 
 
 def _trace(trace: Trace) -> str:

@@ -37,10 +37,10 @@ class View:
 _COLOURS = {
     "PROVED": Style.GOOD,
     "REACHED": Style.GOOD,
-    "RUNS": Style.GOOD,
+    "RUNS": Style.BOLD,
     "REFUTED": Style.FAULT,
     "UNREACHABLE": Style.FAULT,
-    "NOT A RUN": Style.FAULT,
+    "NOT A RUN": Style.BOLD,
 }
 
 _WIDEST_NAME = 36
@@ -124,9 +124,9 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         if _is_shown(result, options, view):
             yield from _row(result, options, page, widths)
     if not view.quiet:
-        for told in how_checked(result.verdict for result in variant.properties):
-            for part in page.wrap(page.clean(told), page.columns - 4):
-                yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
+        told = how_checked(result.verdict for result in variant.results)
+        for part in page.wrap(page.clean(told), page.columns - 4) if told else ():
+            yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
     if not view.quiet or options.strict:
         yield from _remarks(variant.remarks, page)
     for failure in variant.failures:

@@ -55,7 +55,7 @@ class TooDeep(Exception):
 def lay_out(tokens: list[Token]) -> list[Token]:
     """The tokens that the grammar is to see, with `level` and `brace` settled.  Raises TooDeep."""
     brackets = _Brackets(tokens, trust_margin=False)
-    if brackets.missing:
+    if not brackets.pair:
         brackets = _Brackets(tokens, trust_margin=True)
     return _Breaks(tokens, brackets).result
 
@@ -77,13 +77,16 @@ class _Brackets:
 
     unclosed  the indices of brackets without an end
     missing   for the index of a token, what to say of the block that should have ended before it
-    With `trust_margin`, for files whose braces do not pair, a declaration at the left margin ends all blocks that are
-    open, and a `}` at the beginning of a line does not end a set or record that begins on a line further to the right.
+    pair      whether all braces pair
+    With `trust_margin`, for files whose braces do not pair, the layout of the lines counts: a declaration at the left
+    margin ends all blocks that are open; a `}` at the beginning of a line does not end a set or record that begins on a
+    line further to the right; and a `}` within a line does not end a block that begins on another line.
     """
 
     def __init__(self, tokens: list[Token], trust_margin: bool) -> None:
         self.unclosed: set[int] = set()
         self.missing: dict[int, Diagnostic] = {}
+        self.pair = True
         self._stack: list[_Open] = []
         self._suspect: Token | None = None
         self._last_closed = ""
@@ -123,7 +126,9 @@ class _Brackets:
             if token.text != "}" or stack[at].token.brace == BLOCK_BRACE:
                 break
             at -= 1
-        if at < 0:
+        astray = trust_margin and indent is None and token.text == "}" and at >= 0
+        if at < 0 or (astray and stack[at].token.brace == BLOCK_BRACE and stack[at].token.span.line < token.span.line):
+            self.pair = self.pair and token.text != "}"
             return
         self.unclosed.update(bracket.index for bracket in stack[at + 1 :])
         opening = stack[at]
@@ -145,6 +150,7 @@ class _Brackets:
                 )
             else:
                 note = Note("a new declaration begins here, and `}` is still missing", token.span)
+            self.pair = False
             self.missing[index] = Diagnostic(
                 "E106", "this block is never closed", opening.span, (note,), "add `}` where the block is to end"
             )

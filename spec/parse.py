@@ -2,11 +2,13 @@
 
 The only module that knows lark.  Errors are recovered from in panic mode (Aho, Lam, Sethi, Ullman: Compilers, 2006,
 section 4.8.3): the parser goes back to the innermost list of items that it is in, puts BROKEN in the place of the item,
-and goes on at the end of the item.
+and goes on at the end of the item.  Where the braces of a file do not pair, that would make many errors out of one; so
+a missing brace whose place shows is put in, and the file is parsed anew.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,12 +17,15 @@ from spec import syntax
 from spec.diagnostic import Diagnostic, Note
 from spec.layout import BLOCK_BRACE, RECORD_BRACE, SET_BRACE, TooDeep, lay_out
 from spec.source import Source, Span
-from spec.syntax_errors import BREAK, END, Situation, unexpected
+from spec.syntax_errors import BREAK, END, THREAD_WORDS, Situation, unexpected
 from spec.tokens import HARD_WORDS, Kind, Token, tokenize
 from spec.tree_builder import Misplaced, TreeBuilder
 
 MAX_ERRORS = 20
 """How many errors of a file are reported."""
+
+MAX_REPAIRS = 5
+"""How many missing braces are put in before a file is left as it is."""
 
 
 def parse(source: Source) -> syntax.File | tuple[Diagnostic, ...]:
@@ -29,14 +34,30 @@ def parse(source: Source) -> syntax.File | tuple[Diagnostic, ...]:
     if all(token.kind in (Kind.BREAK, Kind.END) for token in tokens):
         what = "the file is empty" if not source.text.strip() else "the file has comments only"
         return (Diagnostic("E007", f"{what}: it declares nothing", Span(source, 0, 0)),)
-    try:
-        tokens = lay_out(tokens)
-    except TooDeep as problem:
-        return (problem.diagnostic,)
-    result = _Parser(tokens).run()
-    if isinstance(result, tuple):
-        return result
-    return syntax.File(source, doc, *result.parts)
+    repaired: list[Diagnostic] = []
+    while True:
+        try:
+            parser = _Parser(lay_out(tokens), may_repair=len(repaired) < MAX_REPAIRS)
+        except TooDeep as problem:
+            return _in_order([*repaired, problem.diagnostic])
+        result = parser.run()
+        if isinstance(result, _Repair):
+            repaired.append(result.diagnostic)
+            tokens = result.apply(tokens)
+        elif isinstance(result, _Tree) and not repaired:
+            return syntax.File(source, doc, *result.parts)
+        else:
+            return _in_order([*repaired, *(result if isinstance(result, list) else [])])
+
+
+def _in_order(errors: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The errors by place; no more than MAX_ERRORS."""
+    errors = sorted(errors, key=lambda error: error.span.start if error.span else -1)
+    if len(errors) < MAX_ERRORS:
+        return tuple(errors)
+    *others, last = errors[:MAX_ERRORS]
+    note = Note(f"these are the first {MAX_ERRORS} errors; there may be more")
+    return (*others, replace(last, notes=(*last.notes, note)))
 
 
 class _Tree:
@@ -44,6 +65,23 @@ class _Tree:
 
     def __init__(self, parts: tuple[tuple[syntax.Import, ...], tuple[syntax.Item, ...]]) -> None:
         self.parts = parts
+
+
+@dataclass(frozen=True)
+class _Repair:
+    """A missing brace: what to say of it, and which brace, how often, before which token would mend it."""
+
+    diagnostic: Diagnostic
+    before: Token
+    brace: str
+    count: int = 1
+
+    def apply(self, tokens: list[Token]) -> list[Token]:
+        """The tokens of the file with the braces put in."""
+        at = next(i for i, token in enumerate(tokens) if token is self.before)
+        start = self.before.span.start
+        span = Span(self.before.span.source, start, start)
+        return [*tokens[:at], *(Token(Kind.SYMBOL, self.brace, span) for _ in range(self.count)), *tokens[at:]]
 
 
 class _Grammar:
@@ -91,8 +129,10 @@ _NAME_BEFORE = frozenset((".", ":=", "[", ":", "'"))
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[Token], may_repair: bool) -> None:
         self._tokens = tokens
+        self._surplus = may_repair and any(t.text == "}" and t.kind is Kind.SYMBOL and not t.brace for t in tokens)
+        self._missing = [t.problem for t in tokens if t.kind is Kind.STRANGE and not t.text] if may_repair else []
         self._grammar = grammar()
         self._machine = self._grammar.machine()
         self._table: dict[Any, dict[str, Any]] = self._machine.parse_conf.states
@@ -100,7 +140,7 @@ class _Parser:
         self._values: list[Any] = self._machine.value_stack
         self._errors: list[Diagnostic] = []
 
-    def run(self) -> _Tree | tuple[Diagnostic, ...]:
+    def run(self) -> _Tree | list[Diagnostic] | _Repair:
         from lark import UnexpectedToken
 
         tokens, feed, names = self._tokens, self._machine.feed_token, self._grammar.names
@@ -125,19 +165,24 @@ class _Parser:
                 tree = feed(token, token.type == "$END")
             except UnexpectedToken:
                 if index != stuck_at:
-                    self._errors.append(self._explain(index))
+                    situation = self._situation(index)
+                    error = token.problem or unexpected(situation)
+                    repair = self._repair(situation, error)
+                    if repair is not None:
+                        return repair
+                    self._errors.append(error)
             except Misplaced as problem:
                 self._errors.append(problem.diagnostic)
             else:
                 if token.type == "$END":
-                    return self._sorted() if self._errors else _Tree(tree)
+                    return self._errors or _Tree(tree)
                 index += 1
                 continue
             if len(self._errors) >= MAX_ERRORS:
-                return self._cut_short()
+                return self._errors
             resumed = self._recover(index + (index == stuck_at))
             if resumed is None:
-                return self._sorted()
+                return self._errors
             index = stuck_at = resumed
 
     def _word(self, token: Token, index: int) -> str:
@@ -166,18 +211,16 @@ class _Parser:
 
     # ------------------------------------------------------------------------------------- errors
 
-    def _explain(self, index: int) -> Diagnostic:
+    def _situation(self, index: int) -> Situation:
         tokens = self._tokens
         found = tokens[index]
-        if found.problem is not None:
-            return found.problem
         before = tokens[index - 1] if index else found
         if before.kind is Kind.BREAK and index > 1 and found.kind is Kind.END:
             before = tokens[index - 2]
         first = index
         while first and not self._begins(first):
             first -= 1
-        situation = Situation(
+        return Situation(
             found,
             before,
             tokens[min(index + 1, len(tokens) - 1)],
@@ -185,7 +228,27 @@ class _Parser:
             self._open_bracket(),
             tokens[first],
         )
-        return unexpected(situation)
+
+    def _repair(self, situation: Situation, error: Diagnostic) -> _Repair | None:
+        """The brace whose absence is the reason of an error, in a file whose braces do not pair."""
+        found, first = situation.found, situation.first
+        if found.kind is Kind.STRANGE:
+            return None
+        if self._surplus and "{" in situation.expected:
+            return _Repair(error, found, "{")
+        if not self._missing or self._missing[0] is None:
+            return None
+        if found.text in ("catch", "else", "or") and found.kind is Kind.WORD and "}" in situation.expected:
+            return _Repair(error, found, "}")
+        if error.code == "E114" and first.kind is Kind.WORD and first.text in THREAD_WORDS and first.level > 1:
+            note = Note("a new thread begins here, and `}` is still missing", first.span)
+            return _Repair(replace(self._missing[0], notes=(note,)), self._before(first), "}", first.level - 1)
+        return None
+
+    def _before(self, token: Token) -> Token:
+        """The break before a token that begins an item."""
+        at = next(i for i, other in enumerate(self._tokens) if other is token)
+        return self._tokens[at - 1] if self._tokens[at - 1].kind is Kind.BREAK else token
 
     def _begins(self, index: int) -> bool:
         """Whether a statement or declaration begins at the token."""
@@ -228,14 +291,6 @@ class _Parser:
                         return None if value.brace == BLOCK_BRACE else value
                     depth -= 1
         return None
-
-    def _sorted(self) -> tuple[Diagnostic, ...]:
-        return tuple(sorted(self._errors, key=lambda error: error.span.start if error.span else -1))
-
-    def _cut_short(self) -> tuple[Diagnostic, ...]:
-        *others, last = self._sorted()
-        note = Note(f"these are the first {MAX_ERRORS} errors; there may be more")
-        return (*others, Diagnostic(last.code, last.message, last.span, (*last.notes, note), last.fix, last.severity))
 
     # ------------------------------------------------------------------------------------- recovery
 

@@ -17,7 +17,7 @@ BREAK = "the end of the line"
 _STATEMENT_WORDS = words(
     "let update await if either while for try retry call send return fail transaction atomic step assert"
 )
-_THREAD_WORDS = frozenset(("on", "loop", "task"))
+THREAD_WORDS = frozenset(("on", "loop", "task"))
 _LIFETIMES = frozenset(("durable", "volatile"))
 _COMPARISONS = words("== != < <= > >= in")
 _OPERATORS = words("=> <=> + - * / % and or is . [ '") | _COMPARISONS
@@ -160,7 +160,7 @@ def _misplaced(situation: Situation, message: str) -> Diagnostic | None:
     found, first, expected = situation.found, situation.first, situation.expected
     among_statements = ":=" in expected or ("let" in expected and "NAME" in expected)
     if among_statements:
-        if first.kind is not Kind.WORD or first.text not in DECLARATION_WORDS | _THREAD_WORDS | _LIFETIMES:
+        if first.kind is not Kind.WORD or first.text not in DECLARATION_WORDS | THREAD_WORDS | _LIFETIMES:
             return None
         word, fix = first, "is a `}` missing before it?"
         message = f"`{first.text}` begins a declaration, and stands here among statements"
@@ -168,7 +168,7 @@ def _misplaced(situation: Situation, message: str) -> Diagnostic | None:
         return None
     elif "invariant" in expected and found.text in _STATEMENT_WORDS:
         word, fix = found, "statements stand inside of `on`, `loop` or `task`"
-    elif "invariant" in expected and found.text in _THREAD_WORDS:
+    elif "invariant" in expected and found.text in THREAD_WORDS:
         word, fix = found, "threads stand inside of a `process`"
     elif "invariant" in expected and found.text in _LIFETIMES:
         word, fix = found, "variables stand inside of a `store` or `process`"
@@ -300,7 +300,7 @@ def _expectation(expected: frozenset[str]) -> str:
     group(("NAME", "NUMBER", "set"), rest & {"NAME", "NUMBER", "set", "(", "-"}, "a type")
     group(
         ("durable", "on"),
-        rest & {"durable", "volatile", *_THREAD_WORDS},
+        rest & {"durable", "volatile", *THREAD_WORDS},
         "a variable or a thread (`on`, `loop`, `task`)",
     )
     operators = rest >= {"+", "%"}

@@ -78,6 +78,9 @@ _PATTERN = re.compile(
 )
 
 
+_KINDS = {kind.name: kind for kind in Kind}
+
+
 def tokenize(source: Source) -> tuple[list[Token], str]:
     """The tokens of a source, an END token last, and the doc comment of the file.
 
@@ -117,7 +120,7 @@ def tokenize(source: Source) -> tuple[list[Token], str]:
                 tokens.append(Token(Kind.BREAK, word, span))
             continue
         line_empty = False
-        token = _strange(word, span) if group == "strange" else Token(Kind[group or ""], word, span)
+        token = _strange(word, span) if group == "strange" else Token(_KINDS[group or ""], word, span)
         if group in ("WORD", "NUMBER", "TEXT"):
             token = _checked(token)
         if doc:

@@ -8,12 +8,16 @@ whatever uses it, so that one mistake gives one message.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from spec import syntax
 from spec.checking.choice import Choice
 from spec.checking.definitions import Definitions
+from spec.checking.dependencies import Dependencies
 from spec.checking.expressions import Expressions
 from spec.checking.faults import Faults
 from spec.checking.flow import statements
@@ -29,6 +33,7 @@ from spec.checking.world import World
 from spec.diagnostic import Diagnostic
 from spec.typed import Expectation, Fresh, Model, Then, Variant
 from spec.types import IdType
+from spec.value import Value
 
 __all__ = ["Checked", "Choice", "typecheck"]
 
@@ -48,15 +53,28 @@ class Checked:
 def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | tuple[Diagnostic, ...]:
     """The typed model of a parsed module for a choice (by default: no variant, nothing overridden), or every error
     that is found, in the order of the source.  Raises nothing."""
-    world = World(module, choice or Choice())
+    with _deep_recursion():
+        return _typecheck(World(module, choice or Choice()))
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Room for expressions as deep as the parser lets through, however deep the caller is already."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 5_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _typecheck(world: World) -> Checked | tuple[Diagnostic, ...]:
     world.types = Types(world)
     world.expressions = Expressions(world)
     world.definitions = Definitions(world)
     world.settings = Settings(world)
-    constants = world.settings.check_all()
-    world.types.check_all()
-    world.variables = Variables(world)
-    world.definitions.check_all()
+    world.dependencies = Dependencies(world.tables, world.problems, world.settings.chosen)
+    constants = _settle(world)
     threads = Threads(world).check_all()
     known = sum(len(table.threads) for table in world.variables.processes.values())
     fault_checker = Faults(world)
@@ -72,6 +90,7 @@ def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | 
     conditions += [beat.condition for scenario in scenarios for beat in scenario.beats if isinstance(beat, Then)]
     Usage(world, threads, reads(*conditions)).warn()
     ids = {name: kind for name in world.tables.ids if isinstance(kind := world.types.named(name), IdType)}
+    module = world.module
     model = Model(
         name=PurePath(module.source.name).stem,
         doc=module.doc,
@@ -92,6 +111,22 @@ def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | 
         tuple(Variant(name, node.span, node.doc) for name, node in world.tables.variants.items()),
         world.problems.warnings(),
     )
+
+
+def _settle(world: World) -> dict[str, Value]:
+    """Settles constants and types, then state, then definitions, each after what it depends on; the constants."""
+    tables, order = world.tables, [n for n in world.dependencies.order if n not in world.dependencies.cyclic]
+    for name in order:
+        if name in tables.constants or name in tables.switches:
+            world.settings.settle(name)
+        elif name not in tables.definitions:
+            world.types.settle(name)
+    constants = world.settings.finish()
+    world.variables = Variables(world)
+    for name in order:
+        if name in tables.definitions:
+            world.definitions.settle(name)
+    return constants
 
 
 def _fresh(threads: CheckedThreads) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 from checker import catalogue
 from checker.arguments import assignments
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     unknown: UnknownNameError | None = None
     for path in paths:
         if line is not None:
-            line.begin(path.stem)
+            line.begin(catalogue.short_name(path, folder))
         try:
             report = check_file(path, options, observer, folder)
         except UnknownNameError as error:
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         finally:
             if line is not None:
                 line.clear()
+        report = replace(report, name=catalogue.short_name(path, folder))
         reports.append(report)
         if not arguments.json:
             text = render(report, options, view, page)

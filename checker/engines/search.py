@@ -47,6 +47,9 @@ MEMORY = "memory ran out"
 class Search:
     """The explicit engine: decides every form of property, finds shortest paths, and closes finite state spaces.
 
+    With symmetry it stores one state of each orbit; the coverage of an unfinished search then names only actions that
+    fired in the stored states, and `Unreachable.depth` is an upper bound (see `checker.engines.symmetry`).
+
     symmetry     use the swaps of the system
     hash_states  the hash function of the state table (any function is correct)
     """
@@ -290,11 +293,11 @@ class _Run:
         return self.budget.expired()
 
     def _first_unknown(self, query: _Query) -> int | None:
-        """The first candidate of which it is not known whether it is saved."""
+        """The first candidate that is not known to be saved."""
         assert query.closure is not None
         for numbers, members in zip(query.candidates, query.members, strict=True):
             fates = query.closure.fates(members)
-            unknown = np.flatnonzero((fates == Fate.UNSETTLED) | (fates == Fate.OPEN))
+            unknown = np.flatnonzero(fates != Fate.SAVED)
             if len(unknown):
                 return int(numbers[unknown[0]])
         return int(query.fresh[0][0]) if query.fresh else None

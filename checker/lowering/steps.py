@@ -396,6 +396,8 @@ class Stepper:
         else:
             if answer is not None:
                 waiting.assign(call.target, answer, call.id)
+            elif call.target is not None:
+                raise Pruned  # a handler with a result never comes to its end without a `return`
             following = waiting.flow.after[call.id]
         waiting.finish(waiting.trail(following))
         return event

@@ -128,6 +128,8 @@ class Conversions:
                 self._problems.error("E221", node.span, f"{node.value} is outside {wanted}")
                 return None
             return replace(node, type=wanted)
+        if isinstance(node, Coerce) and isinstance(node.type, IntType) and is_number(node.base.type):
+            return node.base if node.base.type == wanted else Coerce(wanted, node.span, node.base)
         return Coerce(wanted, node.span, node)
 
     def _tuple(

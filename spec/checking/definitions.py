@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from spec import syntax
 from spec.checking.scope import Binding, Context, Scope
 from spec.checking.tables import unique
-from spec.checking.trees import rebuild, size, walk
+from spec.checking.trees import depth, rebuild, size, walk
 from spec.checking.world import World
 from spec.diagnostic import Note
 from spec.names import did_you_mean
-from spec.source import Span
 from spec.typed import Expression, GhostVariable, Local, Next, ProcessVariable, Quantifier
 from spec.types import Type
 
 _LARGEST = 20_000
+_DEEPEST = 200
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,10 @@ class Definitions:
         self._world = world
         self._problems = world.problems
         self._macros: dict[str, _Macro] = {}
-        self._open: list[str] = []
 
-    def check_all(self) -> None:
-        """Checks every definition, used or not."""
-        for name, node in self._world.tables.definitions.items():
-            self._macro(name, node.name.span)
+    def settle(self, name: str) -> None:
+        """Checks a definition; those that it uses are settled."""
+        self._macros[name] = self._check(self._world.tables.definitions[name])
 
     def call(self, node: syntax.DefinitionCall, ctx: Context) -> Expression | None:
         """The body with the arguments in place of the parameters."""
@@ -52,9 +50,12 @@ class Definitions:
                 self._world.expressions.infer(argument, ctx)
             return None
         self._world.used.add(name)
-        macro = self._macro(name, node.name.span)
-        if macro is None:
+        if not ctx.reads_state:
+            self._problems.error("E232", node.span, f"this must be a constant, and `{name}` is a definition")
             return None
+        if name in self._world.dependencies.cyclic:
+            return None
+        macro = self._macros[name]
         if len(node.arguments) != len(macro.parameters):
             self._problems.error(
                 "E225",
@@ -76,21 +77,26 @@ class Definitions:
             return None
         if not self._allowed(macro.body, node, ctx):
             return None
-        grown = size(macro.body)
-        for part in walk(macro.body):
-            if isinstance(part, Local) and part.key in arguments:
-                grown += size(arguments[part.key])
-                if grown > _LARGEST:
-                    break
-        if grown > _LARGEST:
-            self._problems.error(
-                "E211",
-                node.span,
-                f"with its definitions written out this expression has more than {_LARGEST} parts",
-                fix="use fewer nested definitions",
-            )
-            return None
-        return self._substitute(macro.body, arguments)
+        return self._substitute(macro.body, arguments) if self._small(macro.body, arguments, node) else None
+
+    def _small(self, body: Expression, arguments: dict[str, Expression], node: syntax.DefinitionCall) -> bool:
+        """Whether the body with the arguments in place is neither too large nor too deep."""
+        measures = {key: (size(argument), depth(argument)) for key, argument in arguments.items()}
+        grown, deep = size(body), depth(body)
+        deepest = deep + max((measure[1] for measure in measures.values()), default=0)
+        for part in walk(body):
+            if isinstance(part, Local) and part.key in measures:
+                grown += measures[part.key][0]
+        if grown <= _LARGEST and deepest <= _DEEPEST:
+            return True
+        what = f"has more than {_LARGEST} parts" if grown > _LARGEST else f"is more than {_DEEPEST} levels deep"
+        self._problems.error(
+            "E211",
+            node.span,
+            f"with its definitions written out this expression {what}",
+            fix="use fewer nested definitions",
+        )
+        return False
 
     def _allowed(self, body: Expression, node: syntax.DefinitionCall, ctx: Context) -> bool:
         allowed = True
@@ -107,25 +113,6 @@ class Definitions:
                 self._problems.error(code, node.span, message, notes=notes)
                 allowed = False
         return allowed
-
-    def _macro(self, name: str, span: Span) -> _Macro | None:
-        if name in self._macros:
-            return self._macros[name]
-        if name in self._open:
-            cycle = [*self._open[self._open.index(name) :], name]
-            self._problems.error(
-                "E210",
-                span,
-                f"the definition `{name}` uses itself: {' -> '.join(cycle)}; definitions cannot be recursive",
-            )
-            return None
-        self._open.append(name)
-        try:
-            made = self._check(self._world.tables.definitions[name])
-        finally:
-            self._open.pop()
-        self._macros[name] = made
-        return made
 
     def _check(self, node: syntax.Definition) -> _Macro:
         ctx = Context(Scope(), "definition", ghosts=True, primes=True)

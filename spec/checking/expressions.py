@@ -198,7 +198,7 @@ class Expressions:
             return self._ghost(name, span, ctx)
         if name in tables.constants or name in tables.switches:
             self._world.used.add(name)
-            found = self._world.settings.get(name, span)
+            found = self._world.settings.get(name)
             return None if found is None else Literal(found[0], span, found[1])
         if name in tables.members:
             return self._member(name, span, hint)

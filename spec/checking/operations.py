@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spec import syntax
 from spec.checking.bodies import Body
-from spec.checking.constants import NotConstant, evaluate
+from spec.checking.constants import Evaluation, NotConstant
 from spec.checking.expressions import LOCK_VERBS, MAP_VERBS, QUEUE_VERBS
 from spec.checking.places import Places
 from spec.checking.scope import Binding, Context
@@ -369,7 +369,8 @@ class Operations:
         if any(isinstance(part, Literal) and part.span.text in settings for part in walk(condition)):
             return
         try:
-            possible = any(evaluate(condition, {target.key: value}) for value in domain(target.type))
+            evaluation = Evaluation()
+            possible = any(evaluation.value(condition, {target.key: value}) for value in domain(target.type))
         except NotConstant:
             return
         if not possible:

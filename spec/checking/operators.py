@@ -89,7 +89,8 @@ class Operators:
 
     def _arithmetic(self, node: syntax.Binary, ctx: Context) -> Expression | None:
         sign = node.operator.value
-        first, second = self._expressions.infer(node.left, ctx, INT), self._expressions.infer(node.right, ctx, INT)
+        hint = None if node.operator in _ORDER else INT
+        first, second = self._expressions.together((node.left, node.right), ctx, hint)
         left = self._number(first, sign)
         if left is None and first is not None:
             return None

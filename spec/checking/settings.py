@@ -12,7 +12,6 @@ from spec.checking.type_resolution import is_scalar
 from spec.checking.world import World
 from spec.diagnostic import Note
 from spec.names import did_you_mean, listed
-from spec.source import Span
 from spec.typed import Literal
 from spec.types import BOOL, BoolType, EnumType, IntType, RangeType, Type
 from spec.value import Member, Value
@@ -27,32 +26,24 @@ class Settings:
         self._world = world
         self._problems = world.problems
         self._values: dict[str, tuple[Type, Value] | None] = {}
-        self._open: list[str] = []
-        self._chosen = self._variant_settings()
+        self.chosen = self._variant_settings()
+        """The settings of the chosen variant, by name."""
         self._check_choice()
 
-    def get(self, name: str, span: Span) -> tuple[Type, Value] | None:
+    def get(self, name: str) -> tuple[Type, Value] | None:
         """Type and value of a declared constant or switch; None when it has an error (reported)."""
-        if name in self._values:
-            return self._values[name]
-        if name in self._open:
-            cycle = [*self._open[self._open.index(name) :], name]
-            self._problems.error("E210", span, f"`{name}` is defined by itself: {' -> '.join(cycle)}")
-            return None
-        self._open.append(name)
-        try:
-            made = self._settle(name)
-        finally:
-            self._open.pop()
-        self._values[name] = made
-        return made
+        return self._values.get(name)
 
-    def check_all(self) -> dict[str, Value]:
-        """Settles every constant and switch, checks each `where` and every variant's settings; the values by name."""
+    def settle(self, name: str) -> None:
+        """Evaluates a constant or switch; what it uses is settled."""
+        self._values[name] = self._evaluate(name)
+
+    def finish(self) -> dict[str, Value]:
+        """Checks each `where` and every variant's settings, once all is settled; the values by name."""
         tables = self._world.tables
         values: dict[str, Value] = {}
-        for name, node in {**tables.constants, **tables.switches}.items():
-            found = self.get(name, node.name.span)
+        for name in [*tables.constants, *tables.switches]:
+            found = self._values.get(name)
             if found is not None:
                 values[name] = found[1]
         for constant in tables.constants.values():
@@ -66,7 +57,7 @@ class Settings:
         tables = self._world.tables
         return tables.constants.get(name) or tables.switches.get(name)
 
-    def _settle(self, name: str) -> tuple[Type, Value] | None:
+    def _evaluate(self, name: str) -> tuple[Type, Value] | None:
         node = self._declaration(name)
         assert node is not None
         kind = self._world.types.resolve(node.type)
@@ -76,7 +67,7 @@ class Settings:
             self._problems.error("E226", node.type.span, f"`{kind}` cannot be the type of a constant: use a scalar")
             return None
         found, value = self._world.types.value(node.value, kind)
-        setting = self._chosen.get(name)
+        setting = self.chosen.get(name)
         if setting is not None:
             found, value = self._world.types.value(setting.value, kind)
         choice = self._world.choice
@@ -145,7 +136,7 @@ class Settings:
             return
         mentioned = [part.span.text for part in walk(typed) if isinstance(part, Literal) and part.span.text in values]
         chosen = ", ".join(f"{name} = {_show(values[name])}" for name in dict.fromkeys([*mentioned]))
-        setting = self._chosen.get(node.name.name)
+        setting = self.chosen.get(node.name.name)
         notes = () if setting is None else (Note("the variant sets it here", setting.span),)
         self._problems.error(
             "E233",
@@ -179,7 +170,7 @@ class Settings:
                 continue
             seen[name] = setting
             kind = self._world.types.resolve(node.type)
-            if kind is not None and self._chosen.get(name) is not setting:
+            if kind is not None and self.chosen.get(name) is not setting:
                 self._world.types.value(setting.value, kind)
 
 

@@ -590,6 +590,7 @@ class Statements:
                 self._problems.error(
                     "E241", node.head, f"a transaction on `{ctx.store}` cannot contain one on `{store}`"
                 )
+                inner = replace(inner, store=store)
                 known = False
             else:
                 inner = replace(inner, store=store)

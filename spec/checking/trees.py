@@ -79,6 +79,16 @@ def size(node: Expression) -> int:
     return sum(1 for _ in walk(node))
 
 
+def depth(node: Expression) -> int:
+    """How many nodes the longest way from the expression to one of its parts has."""
+    deepest, stack = 0, [(node, 1)]
+    while stack:
+        top, level = stack.pop()
+        deepest = max(deepest, level)
+        stack.extend((part, level + 1) for part in children(top))
+    return deepest
+
+
 def rebuild(node: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with `change` applied to each direct part."""
     match node:

@@ -30,6 +30,9 @@ from spec.value import Row, Table, Value, default, domain
 ENTRIES = 65_536
 """The most entries that a map, or values that a quantifier, may have."""
 
+DEPTH = 40
+"""The most types that may stand within one another."""
+
 COPIES = 4_096
 """The largest size, capacity or count."""
 
@@ -98,6 +101,21 @@ def entries(kind: Type) -> int:
             return 1
 
 
+def depth(kind: Type) -> int:
+    """How deep types are nested in the type."""
+    match kind:
+        case MapType(key, value):
+            return 1 + max(depth(key), depth(value))
+        case OptionalType(value) | SetType(value):
+            return 1 + depth(value)
+        case TupleType(items):
+            return 1 + max(map(depth, items))
+        case RecordType(fields=fields):
+            return 1 + max((depth(kind) for _, kind in fields), default=0)
+        case _:
+            return 1
+
+
 class Types:
     """Resolves written types.  Errors are reported once, where they stand; a type that is wrong is None."""
 
@@ -105,7 +123,6 @@ class Types:
         self._world = world
         self._problems = world.problems
         self._named: dict[str, Type | None] = {}
-        self._open: list[str] = []
         self._defaults: dict[str, dict[str, Value]] = {}
 
     def resolve(self, node: syntax.TypeExpression) -> Type | None:
@@ -187,39 +204,34 @@ class Types:
         if name == "int":
             return INT
         self._world.used.add(name)
-        return self._settle(name, span)
-
-    def check_all(self) -> None:
-        """Resolves every declared type, used or not."""
-        tables = self._world.tables
-        for declared in (tables.enums, tables.ids, tables.aliases, tables.records):
-            for name, node in declared.items():
-                self._settle(name, node.name.span)
-
-    def named(self, name: str) -> Type | None:
-        """The type of a declared name, once `check_all` has settled it."""
-        return self._named.get(name)
-
-    def _settle(self, name: str, span: Span) -> Type | None:
-        tables = self._world.tables
         if name in self._named:
             return self._named[name]
+        tables = self._world.tables
         if name not in tables.type_names():
             self._problems.error(
                 "E202", span, f"there is no type `{name}`", fix=did_you_mean(name, tables.type_names())
             )
-            return None
-        if name in self._open:
-            cycle = [*self._open[self._open.index(name) :], name]
-            self._problems.error("E210", span, f"the type `{name}` contains itself: {' -> '.join(cycle)}")
-            return None
-        self._open.append(name)
-        try:
-            made = self._declared(name)
-        finally:
-            self._open.pop()
-        self._named[name] = made
-        return made
+        return None
+
+    def settle(self, name: str) -> None:
+        """Resolves a declared type; those that it uses are settled."""
+        made = self._declared(name)
+        self._named[name] = made if made is None or self._bounded(made, name) else None
+
+    def named(self, name: str) -> Type | None:
+        """The type of a declared name; None when it has an error."""
+        return self._named.get(name)
+
+    def _bounded(self, kind: Type, name: str) -> bool:
+        if depth(kind) > DEPTH:
+            what = f"nests more than {DEPTH} types"
+        elif entries(kind) > ENTRIES:
+            what = f"has {entries(kind)} parts; {ENTRIES} are the most"
+        else:
+            return True
+        declared = self._world.tables.declared(name)
+        self._problems.error("E234", None if declared is None else declared.span, f"the type `{name}` {what}")
+        return False
 
     def _declared(self, name: str) -> Type | None:
         tables = self._world.tables

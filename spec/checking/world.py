@@ -11,6 +11,7 @@ from spec.checking.tables import Tables
 if TYPE_CHECKING:
     from spec.checking.choice import Choice
     from spec.checking.definitions import Definitions
+    from spec.checking.dependencies import Dependencies
     from spec.checking.expressions import Expressions
     from spec.checking.settings import Settings
     from spec.checking.type_resolution import Types
@@ -23,6 +24,7 @@ class World:
     The attributes are made in the order of the fields; each uses only those before it when it is made, and any of
     them later (an expression needs types, a type needs constants, a constant is an expression)."""
 
+    dependencies: Dependencies
     types: Types
     settings: Settings
     variables: Variables

@@ -1,7 +1,7 @@
 """One program, judged by the interpreter alone and by every engine: do they agree?
 
-Run as a module it compares programs drawn from seeds and fails at the first disagreement; the mutation tests do that with a
-broken copy of the sources.
+Run as a module it compares programs drawn from seeds and fails at the first disagreement; the mutation tests do that
+with a broken copy of the sources.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import sys
 import traceback
 
 from checker.engines.bmc import Bmc
-from checker.engines.engine import Bounded, Budget, Outcome, Reached, Unreachable
+from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress, Reached, Unreachable
 from checker.engines.search import Search
+from checker.formula import FALSE
 from checker.lower import Lowered, lower
+from checker.transition_system import Form, Property
 from counterexamples.replay import Confirmed, confirm
 from spec.interpreter import Interpreter
 from tests.agreement.deciding import Pointless, checked, decide, length
@@ -76,10 +78,6 @@ def _compare_states(graph: Graph, lowered: Lowered) -> None:
 
 def decide_states(lowered: Lowered) -> set[tuple[int, ...]] | None:
     """All states of the transition system; None when an unbounded integer left the window."""
-    from checker.engines.engine import Coverage, Progress
-    from checker.transition_system import Form, Property
-    from checker.formula import FALSE
-
     never = Property("never", Form.INVARIANT, FALSE)
     found: list[Outcome] = []
 
@@ -116,7 +114,6 @@ def main(arguments: list[str]) -> int:
             return 1
     print(f"{compared} of {count} programs compared, no disagreement")
     return 0
-
 
 
 if __name__ == "__main__":

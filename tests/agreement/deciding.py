@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from spec.typecheck import Checked, Choice, typecheck
-
 from checker.engines.engine import Budget, Coverage, Engine, Outcome, Progress, Reached
 from checker.lower import Lowered
 from checker.transition_system import Property
 from spec import syntax
 from spec.parse import parse
 from spec.source import Source
+from spec.typecheck import Checked, Choice, typecheck
 
 
 @dataclass

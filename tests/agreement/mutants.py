@@ -22,7 +22,7 @@ MUTANTS = (
         "interpreter: an effect that was lost is kept",
         "spec/thread_steps.py",
         "outcomes: list[tuple[bool, GlobalState]] = [(False, doing.state)]",
-        "outcomes: list[tuple[bool, GlobalState]] = [(False, proper[0].state if isinstance(proper[0], Moved) else doing.state)]",
+        "outcomes: list[tuple[bool, GlobalState]] = [(False, getattr(proper[0], 'state', doing.state))]",
     ),
     Mutant(
         "interpreter: a store's crash keeps volatile contents",
@@ -104,10 +104,10 @@ MUTANTS = (
         "            self.locals = locals_before\n            raise",
     ),
     Mutant(
-        "lowering: retry tries once more than it says",
+        "lowering: retry gives up one attempt early",
         "checker/lowering/runner.py",
         "                if number > 0:\n",
-        "                if number >= 0 and statement.times:\n" if False else "                if number > 1:\n",
+        "                if number > 1:\n",
     ),
     Mutant(
         "lowering: a handler catches every failure",
@@ -118,8 +118,8 @@ MUTANTS = (
     Mutant(
         "lowering: and evaluates its right side always",
         "checker/lowering/evaluator.py",
-        "                left = self.truth(expression.left)\n                with self._only(left):\n                    return Truth(conjunction(",
-        "                left = self.truth(expression.left)\n                with self._only(TRUE):\n                    return Truth(conjunction(",
+        "                with self._only(left):\n                    return Truth(conjunction(",
+        "                with self._only(TRUE):\n                    return Truth(conjunction(",
     ),
     Mutant(
         "lowering: a fifo hands out any item",
@@ -134,13 +134,13 @@ MUTANTS = (
         "new = uses[number] | (out & uses[number])",
     ),
     Mutant(
-        "lowering: at rest means that nothing can happen",
+        "lowering: at rest does not wait for recoveries",
         "checker/lowering/properties.py",
         "unless = Reachability(frozenset((Kind.THREAD, Kind.RECOVERY)), FALSE, watched(layout))",
         "unless = Reachability(frozenset((Kind.THREAD,)), FALSE, watched(layout))",
     ),
     Mutant(
-        "lowering: recoverable may use faults",
+        "lowering: recovering may not use requests",
         "checker/lowering/properties.py",
         "kinds = frozenset((Kind.THREAD, Kind.RECOVERY, Kind.ENVIRONMENT))",
         "kinds = frozenset((Kind.THREAD, Kind.RECOVERY))",
@@ -148,13 +148,87 @@ MUTANTS = (
     Mutant(
         "compaction: a code that a copy makes is dropped",
         "checker/lowering/compaction.py",
-        "            if new >= 0 and known[update.source] >> code & 1:\n                mask |= 1 << new\n        return mask",
-        "            if new >= 0 and known[update.source] >> code & 1 and code:\n                mask |= 1 << new\n        return mask",
+        "            if new >= 0 and known[update.source] >> code & 1:\n                mask |= 1 << new\n",
+        "            if new >= 0 and known[update.source] >> code & 1 and code:\n                mask |= 1 << new\n",
     ),
     Mutant(
         "lowering: swaps leave values as they are",
         "checker/lowering/symmetries.py",
         "code if isinstance(value, ErrorCode) else code_of(target, exchange(value))",
         "code",
+    ),
+    # the search
+    Mutant(
+        "search: states of equal slot are taken for equal",
+        "checker/engines/state_table.py",
+        "            differs = self._columns[0].take(found) != pending[0]\n",
+        "            differs = np.zeros(len(found), dtype=np.bool_)\n",
+    ),
+    Mutant(
+        "search: only the first word of a state is compared",
+        "checker/engines/state_table.py",
+        "                differs |= stored.take(found) != column\n",
+        "                pass\n",
+    ),
+    Mutant(
+        "search: states with an error go on",
+        "checker/engines/search.py",
+        "ends = [formula for formula in (self.system.halted, self.system.frontier) if formula is not FALSE]",
+        "ends = [formula for formula in (self.system.frontier,) if formula is not FALSE]",
+    ),
+    Mutant(
+        "search: the last level is not expanded",
+        "checker/engines/search.py",
+        "                if self.table.count == last:\n",
+        "                if self.table.count - last < 2:\n",
+    ),
+    Mutant(
+        "search: a change does not save from rest",
+        "checker/engines/closure.py",
+        "                saved[places.take(firing.origins.take(marked))] = True\n",
+        "                pass\n",
+    ),
+    Mutant(
+        "search: being saved is not passed on",
+        "checker/engines/closure.py",
+        "        while len(reached):\n            begin",
+        "        while False:\n            begin",
+    ),
+    # the unrolling and the bounded engine
+    Mutant(
+        "bmc: variables that no action writes may change",
+        "checker/encode.py",
+        "            clauses.add(*writers, -before, after)\n",
+        "",
+    ),
+    Mutant(
+        "bmc: several actions at once",
+        "checker/encode.py",
+        "            clauses.add(-selection, place if number >> bit & 1 else -place)\n",
+        "            pass\n",
+    ),
+    Mutant(
+        "bmc: no action at all is a step",
+        "checker/encode.py",
+        "    clauses.add(*selections)\n",
+        "",
+    ),
+    Mutant(
+        "bmc: a copied code is free",
+        "checker/encode.py",
+        "                clauses.require((-selection, literal), member(update.source, elsewhere))\n",
+        "                pass\n",
+    ),
+    Mutant(
+        "bmc: what is learnt of saved states is wrong",
+        "checker/engines/saving.py",
+        "            formula = conjunction((self._going_on, action.guard, after(action, formula, primed=False)))\n",
+        "            formula = conjunction((self._going_on, after(action, formula, primed=False)))\n",
+    ),
+    Mutant(
+        "bmc: the deepest depth is not asked",
+        "checker/engines/bmc.py",
+        "            self.complete = depth\n            if depth >= limit:\n",
+        "            self.complete = depth + 1\n            if depth + 1 >= limit:\n",
     ),
 )

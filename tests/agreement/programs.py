@@ -68,19 +68,34 @@ class Program:
             "}",
         ]
         self.keyed_lock = "guard: Work" in lines[-2]
+        self.rich = self.chance(35)
+        if self.rich:
+            lines += [
+                "record Big { a: Number, b: Number, c: 0..3, who: Work?, s: Status }",
+                "store ex {",
+                f"  {durable()} holder: Server?",
+                f"  {durable()} group: set of Work",
+                f"  {durable()} big: Work -> Big?",
+                f"  {durable()} pair: (Work, Number) -> bool",
+                f"  {durable()} jobs_left: Number = 1",
+                f"  {durable()} queue jobs: (Work, Number){self.one(['', ' bag(1)', ' fifo(2)'])}",
+                "}",
+            ]
         if self.second_store:
             lines += ["store kv {", f"  {durable()} flag: Work -> bool", f"  {durable()} queue out: Work", "}"]
         lines += ["ghost seen: Work -> bool"]
         lines += [f"process Server[{self.servers}] {{", "  volatile local: Number"]
         self.in_server = True
         if self.has_handler:
-            lines += ["  on handle(w: Work): Status {"]
+            places = " [2]" if self.chance(20) else ""
+            lines += [f"  on handle(w: Work): Status{places} {{"]
             self.locals = [("w", WORK)]
             lines += self.block(1 + self.pick(2), 2, called=True)
             lines += [f"    return {self.expression(STATUS, 1, pure=True)}", "  }"]
         lines += [f"  on start(w: {'fresh ' if self.chance(60) else ''}Work) {{"]
         self.locals = [("w", WORK)]
         lines += ["db.row[w] := A"] if self.chance(60) else []
+        lines += ["db.todo.push(w)"] if self.chance(60) else []
         lines += [*self.block(1 + self.pick(3), 2), "  }"]
         if self.chance(70):
             lines += ["  loop sweep {"]
@@ -106,6 +121,8 @@ class Program:
         classes = ["crash Server", "crash db", "partition Server -- db", "lose Server -- db", "duplicate Server -- db"]
         if self.lease:
             classes.append("expire db.guard")
+        if self.rich:
+            classes += ["crash ex", "duplicate Server -- ex", "lose Server -- ex"]
         if self.second_store:
             classes += ["crash kv", "partition Server -- kv"]
         if self.has_handler:
@@ -142,6 +159,11 @@ class Program:
             "flag": r"flag\[\w+\] :=",
             "out": r"out\.(push|remove|ack)",
             "seen": r"seen\[\w+\] :=",
+            "holder": r"holder :=",
+            "group": r"group :=",
+            "big": r"big\[\w+\](\.\w)? :=",
+            "pair": r"pair\[\w+, \w+\] :=",
+            "jobs": r"jobs\.(push|take|pop)",
         }
         return re.search(verbs[name], self.body) is not None
 
@@ -165,9 +187,20 @@ class Program:
         ]
         if self.second_store:
             atoms += ["kv.flag[w]", "kv.out.contains(w)"]
+        if self.rich:
+            atoms += [
+                "ex.holder is none",
+                "w in ex.group",
+                "ex.big[w] is none or ex.big[w].c < 3",
+                "ex.big[w] is none or ex.big[w].who != w",
+                "ex.pair[w, 1] => ex.pair[w, 0]",
+                "not ex.jobs.contains((w, 1))",
+                "(forall s: Server. ex.holder == s)",
+                "(exists s: Server. ex.holder == s and s == s)",
+            ]
         if form == "step invariant":
             atoms = [f"{w} is some => {w}' is some", "seen[w] => seen[w]'", "db.count == db.count'", f"{w}' != C"]
-        names = re.compile(r"\b(row|task|count|todo|guard|flag|out|seen)\b")
+        names = re.compile(r"\b(row|task|count|todo|guard|flag|out|seen|holder|group|big|pair|jobs)\b")
         atoms = [a for a in atoms if all(self.writes(n) for n in names.findall(a))] or ["true or w == w"]
         body = self.one(atoms)
         if self.chance(50):
@@ -247,6 +280,10 @@ class Program:
             return [*lines, f"send Server.handle({v})"]
         r = self.name()
         inner = [f"let {r} = call Server.handle({v})"]
+        if self.chance(25):
+            s = self.name()
+            lines.append(f"let {s} = any Server where true")
+            inner = [f"let {r} = call Server[{s}].handle({v})"]
         if self.chance(50):
             inner.append(f"seen[{v}] := {r} == A")
         if self.chance(40):
@@ -278,8 +315,11 @@ class Program:
             )
             lines.append(how)
             self.locals.append((v, WORK))
+        taken = self.locals[-1][0] if lines and ".take()" in lines[0] else None
         for _ in range(length):
             lines += self.statement(depth, called)
+        if taken is not None and self.chance(70):
+            lines.append(f"db.todo.{self.one(['ack', 'nack'])}({taken})")
         return lines
 
     def scoped(self, length: int, depth: int) -> list[str]:
@@ -301,6 +341,9 @@ class Program:
             self.waiting,
             self.process_variable,
             self.listing,
+            self.riches,
+            self.riches,
+            self.looping,
             self.failing,
         ]
         if depth and self.chance(45):
@@ -426,6 +469,48 @@ class Program:
         lines += [*self.statement(0), "}"]
         self.locals = before
         return lines
+
+    def riches(self, store: str, depth: int) -> list[str]:
+        if not self.rich:
+            return self.write("db", depth)
+        w = self.work_value()
+        n = self.one(["0", "1", *self.of(NUMBER)])
+        lines = [
+            [f"ex.group := {{{w}}}"],
+            [f"ex.big[{w}] := Big{{c: {self.one(['0', '2', '3'])}, who: {self.one(['none', w])}}}"],
+            [f"ex.big[{w}].c := {self.one(['1', '3'])}"],
+            [f"ex.big[{w}].who := {self.one(['none', w])}"],
+            [f"ex.pair[{w}, {n}] := {self.one(['true', 'false'])}"],
+            [f"ex.jobs.push(({w}, {n}))"],
+            [f"if {w} in ex.group {{", *self.scoped(1, 0), "}"],
+            [f"if ex.big[{w}] is some and ex.big[{w}].c >= {n} {{", *self.scoped(1, 0), "}"],
+            [f"update ex.pair[{w}, 0] where not ex.pair[{w}, 1] := true"],
+        ]
+        if self.in_server:
+            lines += [
+                ["ex.holder := self"],
+                ["ex.holder := none"],
+                ["if ex.holder == self {", *self.scoped(1, 0), "}"],
+                ["await ex.holder != self"],
+                ["update ex.holder where ex.holder is none := self"],
+            ]
+        chosen = self.one(lines)
+        if self.chance(25):
+            a, m = self.name(), self.name()
+            chosen = [f"let ({a}, {m}) = ex.jobs.{self.one(['take', 'pop'])}()"]
+            self.locals += [(a, WORK), (m, NUMBER)]
+            if self.chance(50):
+                chosen.append(f"ex.jobs.{self.one(['ack', 'nack', 'remove'])}(({a}, {m}))")
+        elif self.chance(20):
+            b = self.name()
+            chosen = [f"let {b} = ex.big[{w}]", f"if {b} is some and {b}.b == 0 {{", *self.scoped(1, 0), "}"]
+        return chosen
+
+    def looping(self, store: str, depth: int) -> list[str]:
+        w = self.work_value()
+        condition = self.one([f"db.row[{w}] is none", "db.count == 0", f"not db.todo.contains({w})"])
+        repair = {"db.r": f"db.row[{w}] := B", "db.c": "db.count := 1", "not ": f"db.todo.push({w})"}[condition[:4]]
+        return [f"while {condition} {{", repair, *(self.scoped(1, 0) if self.chance(40) else []), "}"]
 
     def failing(self, store: str, depth: int) -> list[str]:
         return [self.one(["assert db.count == 0", f"assert {self.read_bool('db')}", "if db.count == 1 { fail }"])]

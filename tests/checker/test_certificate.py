@@ -117,7 +117,7 @@ def test_faults_beyond_the_budget_are_not_taken() -> None:
 
 
 def test_a_large_set_is_sampled_and_says_so() -> None:
-    """A loop over 10,000 states: the interpreter stops after some 4,000 steps."""
+    """A loop over 10,000 states: the interpreter stops after some 2,500 steps."""
     size = 10_000
 
     class Wide(Coding):

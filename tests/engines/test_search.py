@@ -127,7 +127,7 @@ def compare(system: TransitionSystem, expected: Exploration, engine: Search) -> 
 
 @pytest.mark.parametrize("symmetry", [True, False])
 @pytest.mark.parametrize(("frontiers", "wide"), [(False, 0), (True, 0), (False, 25)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 1 << 32))
 def test_random_systems(symmetry: bool, frontiers: bool, wide: int, seed: int) -> None:
     system = random_system(Random(seed), frontiers, wide)
@@ -461,6 +461,18 @@ def test_running_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.reason == search_module.MEMORY
 
 
+def test_no_memory_for_the_path_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(search_module._Run, "_path", fail)
+    n = counter(4)
+    stuck = Property("stuck", Form.AT_REST, equals(n, 3), Reachability(frozenset(Kind)))
+    three = Property("three", Form.INVARIANT, equals(n, 3))
+    assert outcome(TransitionSystem((n,), (up(n),), (stuck,))) == Bounded(2, search_module.MEMORY)
+    assert outcome(TransitionSystem((n,), (up(n),), (three,))) == Bounded(2, search_module.MEMORY)
+
+
 def test_a_closure_that_runs_out_of_states_gives_no_verdict() -> None:
     """The candidate is near; what saves it, or does not, is further away than the budget lets us look."""
     n, m = counter(3), counter(1_000, "m")
@@ -549,6 +561,46 @@ def test_swaps_that_move_the_initial_state_are_not_used() -> None:
     found = outcome(TransitionSystem((a, b), (up(a), up(b, 1)), (never,), swaps=(swap,)))
     assert isinstance(found, Unreachable)
     assert len(found.closed_set) == 6
+
+
+# -- symmetry ---------------------------------------------------------------------------------------------------------
+
+
+def orbit(system: TransitionSystem, state: tuple[int, ...]) -> set[tuple[int, ...]]:
+    found = {state}
+    queue = [state]
+    for current in queue:
+        for swap in system.swaps:
+            image = permuted(system, current, swap)
+            if image not in found:
+                found.add(image)
+                queue.append(image)
+    return found
+
+
+def stacked(layout: Layout, states: list[tuple[int, ...]]) -> Columns:
+    words = [layout.pack(state) for state in states]
+    return [np.array([each[w] for each in words], dtype=np.uint64) for w in range(layout.words)]
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_representatives_lie_in_the_orbit(seed: int) -> None:
+    """All states of an orbit have one representative, and the swaps reported lead to it."""
+    random = Random(seed)
+    system = random_system(random, wide=seed % 2 * 25) if seed >= 4 else reference_protocol(Size(3, 2, 2, 1, 1))
+    layout = Layout(system)
+    symmetry = Symmetry(layout, system.swaps)
+    states = [tuple(random.randrange(min(v.size, 4)) for v in system.variables) for _ in range(40)]
+    batch = symmetry.representatives(stacked(layout, states))
+    for place, state in enumerate(states):
+        representative = [column[place : place + 1] for column in batch]
+        alone, swaps = symmetry.reduce(layout.columns(state))
+        assert alone == representative
+        assert symmetry.apply(swaps, layout.columns(state)) == representative
+        images = sorted(orbit(system, state))
+        assert layout.unpack([int(column[0]) for column in representative]) in images
+        for column, value in zip(symmetry.representatives(stacked(layout, images)), representative, strict=True):
+            assert (column == value).all()
 
 
 # -- the state table --------------------------------------------------------------------------------------------------

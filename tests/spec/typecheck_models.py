@@ -42,7 +42,7 @@ def body(statements: str, more: str = "", parameters: str = "w: Workflow, a: Att
 
 
 def handler(statements: str, more: str = "", parameters: str = "w: Workflow, a: Attempt") -> str:
-    """A model whose handler `P.h` has the statements; its first statement is in line 26."""
+    """A model whose handler `P.h` has the statements; its first statement is in line 27."""
     return f"""\
 enum Status {{ RUNNING, COMPLETED }}
 enum TaskStatus {{ SCHEDULED, DOING, COMPLETED }}

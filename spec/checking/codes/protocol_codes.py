@@ -164,9 +164,7 @@ PROTOCOL_CODES: tuple[Code, ...] = (
         "E255",
         "a `for` through shared state",
         "The list is made in one step, and each turn is another: list, then act. Put the set in a local first.",
-        example(
-            threads="loop sweep {\n  for w in all x: Workflow where db.workflow[x] is some { fail }\n}"
-        ),
+        example(threads="loop sweep {\n  for w in all x: Workflow where db.workflow[x] is some { fail }\n}"),
         example(
             threads="loop sweep {\n  let due = all x: Workflow where db.workflow[x] is some\n"
             "  for w in due { db.workflow[w] := DONE }\n}"
