@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def find(wanted: str, folder: Path) -> list[Path]:
         if path.is_file():
             return [path]
         if path.is_dir():
-            return _folder(path)
+            return _folder(path, folder)
     except (OSError, ValueError):
         pass
     if path.suffix == SUFFIX or path.is_absolute() or wanted.startswith("."):
@@ -80,11 +81,23 @@ def _folders(known: Iterable[str]) -> set[str]:
     return {model.rpartition("/")[0] for model in known if "/" in model}
 
 
-def _folder(path: Path) -> list[Path]:
-    found = _models_in(path)
-    if not found:
+def _folder(path: Path, library_folder: Path) -> list[Path]:
+    """The models in a folder, without those that have no process and are there for others to import."""
+    texts = {found: found.read_bytes().decode("utf-8", "replace") for found in _models_in(path)}
+    imported = {
+        (base / name).resolve()
+        for found, text in texts.items()
+        for name in _IMPORT.findall(text)
+        for base in (found.parent, library_folder)
+    }
+    models = [found for found, text in texts.items() if _PROCESS.search(text) or found.resolve() not in imported]
+    if not models:
         raise UsageError(f"no models ({SUFFIX} files) in the folder {str(path)!r}")
-    return found
+    return models
+
+
+_IMPORT = re.compile(r'^\s*import\s+"([^"\0]+)"', re.MULTILINE)
+_PROCESS = re.compile(r"^\s*process\b", re.MULTILINE)
 
 
 def _models_in(folder: Path) -> list[Path]:

@@ -30,8 +30,10 @@ _STEPS = 2500
 _PATIENCE = 20.0
 """Seconds after which a sample is cut short whatever its size, once it has `_FEWEST` states."""
 _FEWEST = 20
-_RESCUE = 2000
-"""States that the interpreter looks at to find out whether one state can still change."""
+_RESCUES = 10
+"""For each property `at rest` and `recoverable`, of so many states that violate it the interpreter finds out whether
+they can still change; it visits at most `_RESCUE` states for each."""
+_RESCUE = 500
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def certify(
     if wrong is not None:
         return Flaw(f"the closed set fails its re-check: {wrong}")
     deadline = clock() + _PATIENCE
+    rescues = dict.fromkeys((claim.name for claim in claims), _RESCUES)
     walked = steps = 0
     for code in _drawn(closed_set):
         if steps > _STEPS or (walked >= _FEWEST and clock() > deadline):
@@ -122,7 +125,7 @@ def certify(
         walked += 1
         state = coding.decode(code)
         try:
-            found = _walk(code, state, closed_set, claims, coding, semantics)
+            found = _walk(code, state, closed_set, claims, coding, semantics, rescues)
         except Exception as error:
             message = f"the interpreter stopped with {type(error).__name__}: {error}"
             return Flaw(message, state, detail=traceback.format_exc())
@@ -139,9 +142,10 @@ def _walk(
     claims: Sequence[Claim],
     coding: Coding,
     semantics: Semantics,
+    rescues: dict[str, int],
 ) -> int | Flaw:
     """The number of steps that lead out of a state, all of them into the set; or a flaw."""
-    flaw = _violation(claims, state)
+    flaw = _violation(claims, state, rescues)
     if flaw is not None:
         return flaw
     steps = 0
@@ -162,14 +166,14 @@ def _drawn(closed_set: ClosedSet) -> Iterator[State]:
     return closed_set.sample(min(len(closed_set), _STEPS + 1), SEED)
 
 
-def _violation(claims: Sequence[Claim], state: GlobalState) -> Flaw | None:
+def _violation(claims: Sequence[Claim], state: GlobalState, rescues: dict[str, int]) -> Flaw | None:
+    """A claim that the state refutes.  `rescues`: how many states may still be followed up, for each claim."""
     for claim in claims:
         if claim.form is PropertyForm.STEP_INVARIANT or not claim.state_violates(state):
             continue
-        if (
-            claim.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE)
-            and claim.is_rescued(state, _RESCUE) is not False
-        ):
-            continue
+        if claim.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
+            rescues[claim.name] -= 1
+            if rescues[claim.name] < 0 or claim.is_rescued(state, _RESCUE) is not False:
+                continue
         return Flaw(f"the interpreter finds {claim.name} violated in a state of the closed set", state)
     return None

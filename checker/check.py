@@ -65,4 +65,7 @@ def _remarks(reports: Sequence[VariantReport]) -> tuple[Remark, ...]:
 def _warnings(reports: Sequence[VariantReport]) -> tuple[Diagnostic, ...]:
     """The type checker's warnings that go for every variant: what one leaves unused another may use."""
     known = [report.warnings for report in reports if report.model is not None]
-    return tuple(warning for warning in known[0] if all(warning in others for others in known)) if known else ()
+    if not known:
+        return ()
+    shared = set(known[0]).intersection(*known[1:])
+    return tuple(warning for warning in known[0] if warning in shared)

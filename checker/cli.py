@@ -15,6 +15,7 @@ from checker.arguments import COMMANDS, parse
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.options import UsageError
+from checker.terminal import never_fail_to_encode
 
 BROKEN_PIPE = 128 + 13
 """The code of a program whose output nobody reads any more, as shells know it."""
@@ -34,10 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def execute(arguments: Sequence[str]) -> int:
     """Runs the command line and answers the exit code.  Whatever goes wrong is told in words, without a traceback
     unless `--debug` is given."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
+    never_fail_to_encode(sys.stdout, sys.stderr)
     command_line = ("counterpoint", *arguments)
     console = Console(sys.stdout, sys.stderr, "auto", command_line, "--debug" in arguments)
     try:

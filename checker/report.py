@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checker.evidence import describe, how_checked
+from checker.evidence import describe, how_checked, plural
 from checker.exitcode import ExitCode
 from checker.explanation import explained
 from checker.options import Options
@@ -45,6 +45,7 @@ _COLOURS = {
 
 _WIDEST_NAME = 36
 _NARROWEST_EVIDENCE = 30
+_MOST_WARNINGS = 10
 
 
 def render(report: FileReport, options: Options, view: View, page: Page) -> str:
@@ -61,11 +62,15 @@ def render(report: FileReport, options: Options, view: View, page: Page) -> str:
             lines += _variant(variant, options, view, page, widths)
     if not view.quiet or options.strict:
         lines += _remarks(report.remarks, page)
-        for diagnostic in report.warnings:
+        for diagnostic in report.warnings[:_MOST_WARNINGS]:
             lines += ["", draw(diagnostic, page.colour).rstrip("\n")]
+        if len(report.warnings) > _MOST_WARNINGS:
+            more = plural(len(report.warnings) - _MOST_WARNINGS, "more warning")
+            lines += ["", page.line([(f"and {more} (--json lists them all)", Style.DIM)])]
     for failure in report.failures:
         lines.append(page.line([("  internal error: ", Style.FAULT), (page.clean(failure.message), Style.PLAIN)]))
-    return "\n".join(lines) + "\n"
+    single = [line for place, line in enumerate(lines) if line or (place and lines[place - 1])]
+    return "\n".join(single).rstrip("\n") + "\n"
 
 
 def first_sentence(doc: str) -> str:

@@ -86,6 +86,7 @@ class _Check:
         self.activity: Activity | None = None
         self.interpreter = Interpreter(model)
         self.interrupted = False
+        self.cut_short = "our own error"
         self.started = time.monotonic()
 
     def run(self, scenarios: Sequence[Scenario]) -> VariantReport:
@@ -97,8 +98,8 @@ class _Check:
             self.interrupted = True
         except OwnError as error:
             self._failed(error.failure)
-        except MemoryError as error:
-            self._failed(self.context.failure(f"memory ran out: {error}", None, None, traceback.format_exc()))
+        except MemoryError:
+            self.cut_short = "memory ran out"
         except Exception as error:
             message = f"the check stopped with {type(error).__name__}: {error}"
             self._failed(self.context.failure(message, None, None, traceback.format_exc()))
@@ -186,7 +187,7 @@ class _Check:
 
     def _complete(self, scenarios: Sequence[Scenario]) -> None:
         """Gives a verdict to everything that has none because the check was cut short."""
-        reason = INTERRUPTED if self.interrupted else "our own error"
+        reason = INTERRUPTED if self.interrupted else self.cut_short
         known = {result.name for result in self.properties}
         for name in [declared.name for declared in self.model.properties]:
             if name not in known and self._is_wanted(name):

@@ -37,7 +37,7 @@ from spec.types import Type
 from spec.value import Id, Value, domain
 
 LOCAL_STATEMENTS = 10_000
-"""More local statements than this within one step are a model error."""
+"""More local statements and choices than this within one step are a model error, of the first one too many."""
 
 
 class StepError(Exception):
@@ -132,7 +132,7 @@ class Activations:
                     yield Path(position, used)
                     continue
                 if used == LOCAL_STATEMENTS:
-                    yield Erred(ModelError(ErrorKind.ENDLESS, self.control.loop_around(statement).id))
+                    yield Erred(ModelError(ErrorKind.ENDLESS, statement.id))
                     continue
                 try:
                     further += self._choices(state, slot, statement, position.locals)
@@ -174,7 +174,7 @@ class Activations:
             if isinstance(statement, Either) or self._is_shared(state, slot, statement):
                 return self._park(state, slot, statement, position.locals)
             if used >= LOCAL_STATEMENTS:
-                raise StepError(ModelError(ErrorKind.ENDLESS, self.control.loop_around(statement).id))
+                raise StepError(ModelError(ErrorKind.ENDLESS, statement.id))
             used += 1
             if isinstance(statement, For):
                 opened = self._open(state, slot, statement, position.locals)
@@ -229,7 +229,7 @@ class Activations:
     # ------------------------------------------------------------------------------------------------ local statements
 
     def _is_shared(self, state: GlobalState, slot: Slot, statement: Statement) -> bool:
-        if isinstance(statement, Return) and self.threads[slot.process, slot.thread].called:
+        if isinstance(statement, Return):
             return state.activations[slot].caller is not None
         return statement.shared or isinstance(statement, Atomic | Any | Fresh | Call)
 
@@ -259,8 +259,6 @@ class Activations:
                 return control.enter(statement.body, statement, variables)
             case Retry():
                 return control.enter(statement.body, statement, {**variables, attempts_key(statement): statement.times})
-            case Return() if self.threads[slot.process, slot.thread].called:
-                return Position(None, variables)
             case _:
                 outcomes = self.effects.outcomes(statement, state, slot, variables)
         if not outcomes:

@@ -122,13 +122,6 @@ class Control:
         visible = self._visible[statement.id]
         return {key: value for key, value in variables.items() if key in visible}
 
-    def loop_around(self, statement: Statement) -> Statement:
-        """The innermost `while` at or around the statement; the statement itself where there is none."""
-        candidate: Statement | None = statement
-        while candidate is not None and not isinstance(candidate, While):
-            candidate = self._around[candidate.id].owner
-        return statement if candidate is None else candidate
-
     def _leave_block(self, owner: Statement, variables: Locals) -> Position:
         match owner:
             case While() | For():

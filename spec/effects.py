@@ -142,8 +142,7 @@ class Effects:
             case Fail():
                 return [Failed(Failure.FAILED)]
             case Return():
-                if statement.value is not None:
-                    evaluate(statement.value, scope)
+                # Nobody waits for the value, so it is not evaluated; a reply is made elsewhere.
                 return [Done(state, variables, returned=True)]
             case If():
                 branch = statement.then if evaluate(statement.condition, scope) else statement.otherwise

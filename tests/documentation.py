@@ -37,6 +37,8 @@ COLUMNS = 100
 ELIDED = "…"
 
 _OPEN = re.compile(r"^```(?P<info>\S.*)?$")
+_MODULES = re.compile(r"<!-- modules (\S+) -->$")
+_END = "<!-- end -->"
 _SECONDS = re.compile(r"\bin \d+\.\d s\b")
 
 
@@ -229,9 +231,17 @@ def modules(folder: str) -> list[str]:
 
 def module_lists(page: Path) -> dict[str, list[str]]:
     """The lists of modules in a page, by folder."""
-    text = page.read_text(encoding="utf-8")
-    found = re.findall(r"^<!-- modules (\S+) -->\n(.*?)^<!-- end -->$", text, flags=re.MULTILINE | re.DOTALL)
-    return {folder: body.strip("\n").split("\n") for folder, body in found}
+    lists: dict[str, list[str]] = {}
+    folder = ""
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        if match := _MODULES.match(line):
+            folder = match[1]
+            lists[folder] = []
+        elif line == _END:
+            folder = ""
+        elif folder:
+            lists[folder].append(line)
+    return lists
 
 
 # ------------------------------------------------------------------------------------------------------- refreshing
@@ -250,16 +260,10 @@ def refreshed(page: Path) -> str:
             text = grammar_parts()[fence.info[5:]]
         begin = fence.line - 1
         lines[begin : lines.index("```", begin)] = text.split("\n")
-    text = "\n".join(lines)
-    for folder in module_lists(page):
-        body = "\n".join(modules(folder))
-        text = re.sub(
-            rf"(?<=^<!-- modules {re.escape(folder)} -->\n).*?(?=^<!-- end -->$)",
-            lambda _, body=body: f"{body}\n",
-            text,
-            flags=re.MULTILINE | re.DOTALL,
-        )
-    return text
+    for begin in reversed([place for place, line in enumerate(lines, 1) if _MODULES.match(line)]):
+        folder = _MODULES.sub(r"\1", lines[begin - 1])
+        lines[begin : lines.index(_END, begin)] = modules(folder)
+    return "\n".join(lines)
 
 
 def _changed() -> Iterator[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from tests.documentation import COLUMNS, ROOT, run, timeless
 
-PICTURE = ROOT / "docs" / "pictures" / "run.svg"
+PICTURE: Path = ROOT / "docs" / "pictures" / "run.svg"
 COMMAND = ("check", "models/conductor/05_abandoned.cpt", "--variant", "v5_3_2", "--property", "none_abandoned")
 
 _PAPER, _INK = (22, 27, 34), (214, 220, 228)

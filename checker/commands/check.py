@@ -16,8 +16,9 @@ from checker.plan import Observer, Silence
 from checker.progress import ProgressLine
 from checker.report import View, hint, render
 from checker.report_json import document
-from checker.result import FileReport
+from checker.result import FileReport, VariantReport
 from checker.tally import tally
+from checker.verdict import Scope
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
@@ -40,6 +41,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
             line.begin(catalogue.short_name(path, folder))
         try:
             report = check_file(path, options, observer, folder)
+        except KeyboardInterrupt:
+            stopped = VariantReport(None, "", None, Scope((), options.max_faults), interrupted=True)
+            report = FileReport(str(path), "", (stopped,))
         except UnknownNameError as error:
             if len(paths) == 1:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from checker.formula import Variable, disjunction
+from checker.formula import Variable, disjunction, negate
 from checker.lowering.effects import Blocked, release_holdings
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import BagQueue, FifoQueue, Link, LockNode, ModelLayout, QueueNode, SetQueue
@@ -111,12 +111,19 @@ def _crash_process(world: World, layout: ModelLayout, stepper: Stepper, party: P
         if isinstance(caller, Slot) and caller not in mine
     ]
     world.set(layout.up[party], 0)
+    left: set[Slot] = set()
     for node in layout.slots.values():
-        if node.caller is not None and node.slot not in mine:
-            codes = world.codes(node.caller).items()
-            if world.decide(disjunction(f for code, f in codes if node.caller.values[code] in mine)):
-                stepper.forget(node)
-    stepper.abandon(abandoned)
+        if node.caller is None or node.slot in mine:
+            continue
+        for caller in node.caller.values:
+            if isinstance(caller, Slot) and caller in mine:
+                waits = world.where(node.caller, code_of(node.caller, caller))
+                if caller in left:
+                    world.assume(negate(waits))  # nobody waits for two
+                elif world.decide(waits):
+                    stepper.forget(node)
+                    left.add(caller)
+    stepper.abandon(abandoned, gone=True)
     for node in own:
         runner = Runner(world, layout, node)
         runner.held = frozenset(node.locals)

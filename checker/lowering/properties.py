@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from checker.formula import FALSE, TRUE, Formula, Variable, conjunction, disjunction, equals, member, negate
+from checker.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    Variable,
+    conjunction,
+    disjunction,
+    equals,
+    member,
+    negate,
+    variables_of,
+)
 from checker.lowering.control import all_statements
 from checker.lowering.evaluator import Evaluator, PropertyReader
 from checker.lowering.layout import BEYOND, leaves
@@ -136,14 +147,18 @@ def _totals(variables: tuple[Variable, ...]) -> list[Formula]:
 
 
 def antecedents_of(layout: ModelLayout) -> dict[str, tuple[Property, ...]]:
-    """For each property, covers that must be reachable: the left sides of its implications, under its `forall`s."""
+    """For each property, covers that must be reachable: the left sides of its implications, under its `forall`s.
+
+    A left side that speaks of the state after a step is left out: it is no property of one state."""
     running = conjunction((equals(layout.error, 0), negate(frontier(layout))))
     found = {}
     for declaration in layout.model.properties:
-        if declaration.form in (PropertyForm.COVER, PropertyForm.STEP_INVARIANT):
+        if declaration.form is PropertyForm.COVER:
             continue
         covers = []
         for number, left in enumerate(_left_sides(layout, declaration.condition)):
+            if any(primed for _, primed in variables_of(left)):
+                continue
             covers.append(Property(f"{declaration.name}:antecedent:{number}", Form.COVER, conjunction((left, running))))
         if covers:
             found[declaration.name] = tuple(covers)

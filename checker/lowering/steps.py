@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.formula import Formula, conjunction, disjunction
+from checker.formula import Formula, conjunction, disjunction, negate
 from checker.lowering.control import all_statements
 from checker.lowering.effects import Blocked
 from checker.lowering.layout import code_of
@@ -244,47 +244,46 @@ class Stepper:
                 ]
             )
 
-    def abandon(self, pairs: list[tuple[SlotNode, Slot]]) -> None:
-        """Every caller of the pairs that waits for its callee gets `unknown`, in slot order; callees forget them."""
-        waiting: list[Slot] = []
+    def abandon(self, pairs: list[tuple[SlotNode, Slot]], gone: bool = False) -> None:
+        """Every caller of the pairs that waits for its callee gets `unknown`, in slot order; callees forget them,
+        unless they are `gone` themselves."""
+        waiting: dict[Slot, SlotNode] = {}
         for callee, caller in pairs:
             assert callee.caller is not None
-            code = code_of(callee.caller, caller)
-            if self.world.decide(self.world.where(callee.caller, code)):
-                self.forget(callee)
-                waiting.append(caller)
+            waits = self.world.where(callee.caller, code_of(callee.caller, caller))
+            if caller in waiting:
+                self.world.assume(negate(waits))  # nobody waits for two
+            elif self.world.decide(waits):
+                if not gone:
+                    self.forget(callee)
+                waiting[caller] = callee
         for caller in sorted(waiting):
-            self._resume_failed(self.layout.slots[caller])
+            runner, call = self._waiting(self.layout.slots[caller], waiting[caller])
+            runner.finish(runner.trail(runner.fail(call, Failure.UNKNOWN)))
 
     def forget(self, callee: SlotNode) -> None:
         """Nobody waits for the activation any more; if it was about to reply, it ends."""
         assert callee.caller is not None
         self.world.set(callee.caller, 0)
-        for code, control in enumerate(callee.control.values):
-            if is_reply(callee, control) and self.world.decide(self.world.where(callee.control, code)):
-                runner = Runner(self.world, self.layout, callee)
-                if isinstance(control, At):
-                    runner.load(control)
-                runner.end()
-                return
+        replies = [code for code, control in enumerate(callee.control.values) if is_reply(callee, control)]
+        if self.world.decide(disjunction(self.world.where(callee.control, code) for code in replies)):
+            runner = Runner(self.world, self.layout, callee)
+            runner.held = frozenset(callee.locals)
+            runner.end()
 
-    def _resume_failed(self, node: SlotNode) -> None:
-        runner, call = self._waiting(node)
-        runner.finish(runner.trail(runner.fail(call, Failure.UNKNOWN)))
-
-    def _waiting(self, node: SlotNode) -> tuple[Runner, typed.Call]:
-        """The activation in the call that it waits in."""
-        options = [
-            (control, self.world.where(node.control, code))
-            for code, control in enumerate(node.control.values)
-            if isinstance(control, Waiting)
-        ]
-        control, condition = options[self.world.choose(len(options))]
+    def _waiting(self, node: SlotNode, callee: SlotNode) -> tuple[Runner, typed.Call]:
+        """The activation in the call in which it waits for the callee."""
+        options = []
+        for code, control in enumerate(node.control.values):
+            if isinstance(control, Waiting):
+                call = node.flow.statements[control.position]
+                assert isinstance(call, typed.Call)
+                if (call.process, call.thread) == (callee.process.name, callee.thread.name):
+                    options.append((control, call, self.world.where(node.control, code)))
+        control, call, condition = options[self.world.choose(len(options))]
         self.world.assume(condition)
         runner = Runner(self.world, self.layout, node)
         runner.load(control)
-        call = node.flow.statements[control.position]
-        assert isinstance(call, typed.Call)
         return runner, call
 
     # ------------------------------------------------------------------------------------- calls and replies
@@ -389,7 +388,7 @@ class Stepper:
                 event, ending=Ending.UNKNOWN, strike=Strike.LOSE, kept=True, party=other, other=own
             )
         runner.end()
-        waiting, call = self._waiting(self.layout.slots[caller])
+        waiting, call = self._waiting(self.layout.slots[caller], node)
         following: Stop
         if lost or ending != "ok":
             following = waiting.fail(call, Failure.UNKNOWN if lost else Failure(ending))

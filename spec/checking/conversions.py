@@ -50,6 +50,27 @@ def join(first: Type, second: Type) -> Type | None:
     return None
 
 
+def narrow(expression: Expression) -> Expression:
+    """A number literal as the range of that number alone, also within a tuple; anything else as it is."""
+    if isinstance(expression, Literal) and isinstance(expression.type, IntType) and isinstance(expression.value, int):
+        return replace(expression, type=RangeType(expression.value, expression.value))
+    if isinstance(expression, TupleOf):
+        items = tuple(map(narrow, expression.items))
+        return replace(expression, type=TupleType(tuple(item.type for item in items)), items=items)
+    return expression
+
+
+def join_items(first: Type, second: Type) -> Type | None:
+    """The type of a set's items that holds the values of both: as `join`, but two ranges give the range around them."""
+    if isinstance(first, RangeType) and isinstance(second, RangeType):
+        return RangeType(min(first.low, second.low), max(first.high, second.high))
+    if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.items) == len(second.items):
+        items = [join_items(a, b) for a, b in zip(first.items, second.items, strict=True)]
+        known = tuple(item for item in items if item is not None)
+        return TupleType(known) if len(known) == len(items) else None
+    return join(first, second)
+
+
 def soften(expression: Expression, hint: Type | None) -> Expression:
     """A number literal as the range that is hoped for, when it lies in it; anything else as it is."""
     if isinstance(expression, Literal) and isinstance(expression.type, IntType) and hint is not None:

@@ -1,4 +1,4 @@
-"""From parsed to typed expressions: names, accesses, calls and collections.
+"""From parsed to typed expressions: names, literals and collections; other modules do the rest.
 
 Types flow both ways: a hint says what type is hoped for, so that `none`, `{}` and enum members that several enums have
 find theirs.  An expression with an error is None, and whatever contains it stays silent.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spec import syntax
-from spec.checking.conversions import Conversions, join, soften, without_optional
+from spec.checking.accesses import Accesses
+from spec.checking.conversions import Conversions, join, join_items, narrow, soften, without_optional
 from spec.checking.operators import Operators
 from spec.checking.quantifiers import Quantifiers
 from spec.checking.scope import Binding, Context, Scope
-from spec.checking.variables import StoreMember
 from spec.checking.world import World
 from spec.diagnostic import Note
 from spec.names import did_you_mean, listed
@@ -21,31 +21,20 @@ from spec.source import Span
 from spec.typed import (
     Conditional,
     Expression,
-    FieldAccess,
     GhostVariable,
-    Index,
     Literal,
-    Lock,
-    LockQuery,
     Next,
     ProcessVariable,
-    Queue,
-    QueueQuery,
-    QueueQuestion,
     RecordOf,
     Self,
     SetOf,
-    StoreValue,
-    StoreVariable,
     TupleOf,
-    Unwrap,
 )
 from spec.types import (
     BOOL,
     INT,
     EnumType,
     IdType,
-    MapType,
     OptionalType,
     RecordType,
     SetType,
@@ -53,11 +42,6 @@ from spec.types import (
     Type,
 )
 from spec.value import Id, Member
-
-QUEUE_VERBS = ("push", "take", "pop", "ack", "nack", "remove")
-LOCK_VERBS = ("acquire", "release")
-MAP_VERBS = ("insert", "delete")
-_QUESTIONS = {"contains": QueueQuestion.CONTAINS, "visible": QueueQuestion.VISIBLE, "size": QueueQuestion.SIZE}
 
 
 class Expressions:
@@ -67,6 +51,7 @@ class Expressions:
         self._world = world
         self._problems = world.problems
         self.conversions = Conversions(world.problems)
+        self.accesses = Accesses(self, world)
         self._operators = Operators(self, world)
         self._quantifiers = Quantifiers(self, world)
 
@@ -135,11 +120,11 @@ class Expressions:
             case syntax.Name():
                 return self._name(node, ctx, hint)
             case syntax.Access():
-                return self._access(node, ctx)
+                return self.accesses.access(node, ctx)
             case syntax.Index():
-                return self._index(node, ctx)
+                return self.accesses.index(node, ctx)
             case syntax.MethodCall():
-                return self._method(node, ctx)
+                return self.accesses.method(node, ctx)
             case syntax.DefinitionCall():
                 return self._world.definitions.call(node, ctx)
             case syntax.RecordLiteral():
@@ -190,7 +175,7 @@ class Expressions:
         if binding is not None:
             return None if binding.meaning is None else replace(binding.meaning, span=span)
         if in_store and ctx.store is not None:
-            return self._member_value(ctx.store, name, span, ctx)
+            return self.accesses.member_value(ctx.store, name, span, ctx)
         if own is not None and name in own.values:
             value = own.values[name]
             return None if value is None else ProcessVariable(value.type, span, own.node.name.name, name, None)
@@ -235,9 +220,10 @@ class Expressions:
                 fix=f"write `{enums[0]}.{name}`",
             )
             return None
-        return self._enum_literal(chosen, name, span)
+        return self.enum_literal(chosen, name, span)
 
-    def _enum_literal(self, enum: str, member: str, span: Span) -> Expression | None:
+    def enum_literal(self, enum: str, member: str, span: Span) -> Expression | None:
+        """A member of an enum."""
         kind = self._world.types.resolve(syntax.NamedType(span, enum))
         return None if kind is None else Literal(kind, span, Member(enum, member))
 
@@ -265,269 +251,6 @@ class Expressions:
         candidates = [*ctx.scope.names(), *own, *tables.value_names()]
         self._problems.error("E201", span, f"there is nothing called `{name}` here", fix=did_you_mean(name, candidates))
 
-    # ------------------------------------------------------------------------------------------ access
-
-    def is_global(self, node: syntax.Expression, ctx: Context) -> str | None:
-        """The name, when the expression is a bare name that no local has."""
-        if isinstance(node, syntax.Name) and ctx.scope.find(node.name) is None:
-            return node.name
-        return None
-
-    def store_member(self, node: syntax.Expression, ctx: Context) -> tuple[str, StoreMember | None] | None:
-        """The store and member that `postgres.x`, or `x` within a transaction, names; None when it names none."""
-        if not ctx.reads_state:
-            return None
-        stores = self._world.variables.stores
-        if isinstance(node, syntax.Access):
-            store = self.is_global(node.base, ctx)
-            if store in stores and store is not None and node.name.name in stores[store]:
-                return store, stores[store][node.name.name]
-            return None
-        name = self.is_global(node, ctx)
-        if ctx.store is not None and name is not None and name in stores[ctx.store]:
-            return ctx.store, stores[ctx.store][name]
-        return None
-
-    def _member_value(self, store: str, name: str, span: Span, ctx: Context) -> Expression | None:
-        if not ctx.reads_state:
-            self._problems.error("E232", span, f"this must be a constant, and `{store}.{name}` is a variable")
-            return None
-        member = self._world.variables.stores[store][name]
-        match member:
-            case StoreValue():
-                return StoreVariable(member.type, span, store, name)
-            case Queue():
-                self._problems.error(
-                    "E236", span, f"`{store}.{name}` is a queue, not a value", fix="ask `.contains(x)` or `.size`"
-                )
-            case Lock():
-                self._problems.error("E236", span, f"`{store}.{name}` is a lock, not a value", fix="ask `.held(k)`")
-        return None
-
-    def _access(self, node: syntax.Access, ctx: Context) -> Expression | None:
-        tables, name = self._world.tables, node.name.name
-        base = self.is_global(node.base, ctx)
-        if base is not None and base in tables.stores:
-            if not ctx.reads_state:
-                self._problems.error("E232", node.span, f"this must be a constant, and `{node.span.text}` is state")
-                return None
-            if name in self._world.variables.stores[base]:
-                return self._member_value(base, name, node.span, ctx)
-            self.unknown_member(base, node.name)
-            return None
-        if base is not None and base in tables.enums:
-            self._world.used.add(base)
-            if name in self._world.tables.members and base in tables.members[name]:
-                return self._enum_literal(base, name, node.span)
-            members = [member.name for member in tables.enums[base].members]
-            self._problems.error(
-                "E201", node.name.span, f"`{base}` has no member `{name}`", fix=did_you_mean(name, members)
-            )
-            return None
-        if base is not None and base in tables.processes:
-            self._problems.error(
-                "E245", node.span, f"`{base}` has several instances", fix=f"write `{base}[s].{name}` in a property"
-            )
-            return None
-        if isinstance(node.base, syntax.Index):
-            process = self.is_global(node.base.base, ctx)
-            if process is not None and process in tables.processes:
-                return self._instance_variable(process, node.base, node, ctx)
-        member = self.store_member(node.base, ctx)
-        if member is not None and not isinstance(member[1], StoreValue):
-            return self._question(member[0], member[1], node.name, (), node.span, ctx)
-        inner = self.infer(node.base, ctx)
-        return None if inner is None else self.field(inner, node.name, node.span)
-
-    def field(self, base: Expression, name: syntax.Identifier, span: Span) -> Expression | None:
-        """`base.name` for a record, optional or not."""
-        kind = without_optional(base.type)
-        if not isinstance(kind, RecordType):
-            self._problems.error("E235", span, f"`{base.type}` is no record; it has no field `{name.name}`")
-            return None
-        of = kind.field(name.name)
-        if of is None:
-            labels = [label for label, _ in kind.fields]
-            self.unknown_field(kind, name, labels)
-            return None
-        if isinstance(base.type, OptionalType):
-            base = Unwrap(kind, base.span, base)
-        return FieldAccess(of, span, base, name.name)
-
-    def unknown_field(self, kind: RecordType, name: syntax.Identifier, labels: list[str]) -> None:
-        """Reports a field that the record does not have."""
-        have = f"; it has {listed(labels)}" if labels else ""
-        self._problems.error(
-            "E206",
-            name.span,
-            f"`{kind}` has no field `{name.name}`{have}",
-            fix=did_you_mean(name.name, labels),
-        )
-
-    def unknown_member(self, store: str, name: syntax.Identifier) -> None:
-        """Reports a variable that the store does not have."""
-        everywhere = [
-            f"{owner}.{member}" for owner, members in self._world.variables.stores.items() for member in members
-        ]
-        here = [f"{store}.{member}" for member in self._world.variables.stores[store]]
-        same = [full for full in everywhere if full.split(".", 1)[1] == name.name]
-        fix = did_you_mean(f"{store}.{name.name}", [*here, *same])
-        self._problems.error("E205", name.span, f"the store `{store}` has no `{name.name}`", fix=fix)
-
-    def _instance_variable(
-        self, process: str, index: syntax.Index, node: syntax.Access, ctx: Context
-    ) -> Expression | None:
-        if not ctx.reads_state:
-            self._problems.error("E232", node.span, f"this must be a constant, and `{node.span.text}` is state")
-            return None
-        table = self._world.variables.processes[process]
-        name = node.name.name
-        if name not in table.values:
-            self._problems.error(
-                "E205",
-                node.name.span,
-                f"the process `{process}` has no variable `{name}`",
-                fix=did_you_mean(name, table.values),
-            )
-            return None
-        own = len(index.keys) == 1 and isinstance(index.keys[0], syntax.Self)
-        value = table.values[name]
-        if ctx.process is not None and own and ctx.process.name == process:
-            return None if value is None else ProcessVariable(value.type, node.span, process, name, None)
-        if ctx.what == "protocol":
-            self._problems.error(
-                "E245",
-                node.span,
-                f"a step cannot read variables of another instance of `{process}`",
-                fix="ask it with a `call`, or keep the value in a store",
-            )
-            return None
-        if len(index.keys) != 1:
-            self._problems.error("E225", index.span, f"one instance is expected: `{process}[s].{name}`")
-            return None
-        key = None if table.instances is None else self.check(index.keys[0], ctx, table.instances)
-        if key is None or value is None:
-            return None
-        return ProcessVariable(value.type, node.span, process, name, key)
-
-    def _index(self, node: syntax.Index, ctx: Context) -> Expression | None:
-        name = self.is_global(node.base, ctx)
-        if name is not None and name in self._world.tables.processes:
-            self._problems.error("E236", node.span, f"`{name}[..]` is an instance, not a value; name a variable of it")
-            return None
-        base = self.infer(node.base, ctx)
-        if base is None:
-            for key in node.keys:
-                if not isinstance(key, syntax.Nothing):
-                    self.infer(key, ctx)
-            return None
-        kind = without_optional(base.type)
-        if not isinstance(kind, MapType):
-            self._problems.error("E235", node.span, f"`{base.type}` is no map; it has no entries")
-            return None
-        index = self.key(node.keys, kind, node.span, ctx)
-        if index is None:
-            return None
-        if isinstance(base.type, OptionalType):
-            base = Unwrap(kind, base.span, base)
-        return Index(kind.value, node.span, base, index)
-
-    def key(self, keys: tuple[syntax.Expression, ...], kind: MapType, span: Span, ctx: Context) -> Expression | None:
-        """The key of one map level."""
-        if len(keys) == 1:
-            return self.check(keys[0], ctx, kind.key)
-        if isinstance(kind.key, TupleType) and len(kind.key.items) == len(keys):
-            made = [self.check(key, ctx, of) for key, of in zip(keys, kind.key.items, strict=True)]
-            parts = tuple(part for part in made if part is not None)
-            return TupleOf(kind.key, span, parts) if len(parts) == len(keys) else None
-        fix = "write `m[k1][k2]`" if isinstance(kind.value, MapType) else None
-        self._problems.error("E225", span, f"the map has keys of type `{kind.key}`, {len(keys)} are given", fix=fix)
-        return None
-
-    # ------------------------------------------------------------------------------------------ questions
-
-    def _method(self, node: syntax.MethodCall, ctx: Context) -> Expression | None:
-        verb = node.name.name
-        member = self.store_member(node.base, ctx)
-        if member is not None and not isinstance(member[1], StoreValue):
-            return self._question(member[0], member[1], node.name, node.arguments, node.span, ctx)
-        if verb in (*QUEUE_VERBS, *LOCK_VERBS, *MAP_VERBS):
-            self._operation_in_expression(node.span, verb, ctx)
-            return None
-        base = self.infer(node.base, ctx)
-        if base is not None:
-            self._problems.error("E238", node.name.span, f"`{base.type}` has no `{verb}`")
-        return None
-
-    def _operation_in_expression(self, span: Span, verb: str, ctx: Context) -> None:
-        fix = f"write `let x = ..{verb}(..)` first" if ctx.what == "protocol" else "properties only read"
-        self._problems.error("E259", span, f"`{verb}` is a statement; it cannot stand within an expression", fix=fix)
-
-    def _question(
-        self,
-        store: str,
-        member: StoreMember | None,
-        verb: syntax.Identifier,
-        arguments: tuple[syntax.Expression, ...],
-        span: Span,
-        ctx: Context,
-    ) -> Expression | None:
-        if member is None:
-            return None
-        if not ctx.reads_state:
-            self._problems.error("E232", span, f"this must be a constant, and `{store}.{member.name}` is state")
-            return None
-        name = verb.name
-        if isinstance(member, Queue):
-            known = name in _QUESTIONS
-            wanted: Type | None = None if name == "size" else member.item
-            verbs, others = list(QUEUE_VERBS), list(_QUESTIONS)
-        else:
-            known = name == "held"
-            wanted = member.key if isinstance(member, Lock) else None
-            verbs, others = list(LOCK_VERBS), ["held"]
-        if not known:
-            if name in verbs:
-                self._operation_in_expression(span, name, ctx)
-            else:
-                self.no_such_verb(store, member, verb, [*others, *verbs])
-            return None
-        found, argument = self.arguments(f"{store}.{member.name}.{name}", wanted, arguments, span, ctx)
-        if not found:
-            return None
-        if isinstance(member, Queue):
-            result = INT if name == "size" else BOOL
-            return QueueQuery(result, span, store, member.name, _QUESTIONS[name], argument)
-        return LockQuery(BOOL, span, store, member.name, argument)
-
-    def no_such_verb(self, store: str, member: StoreMember, verb: syntax.Identifier, known: list[str]) -> None:
-        """Reports an operation that a queue or lock does not have."""
-        what = "queue" if isinstance(member, Queue) else "lock" if isinstance(member, Lock) else "variable"
-        self._problems.error(
-            "E238",
-            verb.span,
-            f"`{store}.{member.name}` is a {what}; it has no `{verb.name}`",
-            fix=did_you_mean(verb.name, known),
-        )
-
-    def arguments(
-        self, what: str, wanted: Type | None, given: tuple[syntax.Expression, ...], span: Span, ctx: Context
-    ) -> tuple[bool, Expression | None]:
-        """Whether the arguments of an operation with one argument (or none: `wanted` is None) are right, and the
-        argument.  Several arguments for a tuple count as that tuple."""
-        if wanted is None:
-            if given:
-                self._problems.error("E225", span, f"`{what}` takes no argument")
-            return not given, None
-        if isinstance(wanted, TupleType) and len(given) == len(wanted.items):
-            made = self.check(syntax.TupleLiteral(span, given), ctx, wanted)
-            return made is not None, made
-        if len(given) != 1:
-            self._problems.error("E225", span, f"`{what}` takes one argument, of type `{wanted}`")
-            return False, None
-        made = self.check(given[0], ctx, wanted)
-        return made is not None, made
-
     # ------------------------------------------------------------------------------------------ composites
 
     def _record(self, node: syntax.RecordLiteral, ctx: Context) -> Expression | None:
@@ -547,7 +270,7 @@ class Expressions:
             label = part.name.name
             of = kind.field(label)
             if of is None:
-                self.unknown_field(kind, part.name, [f for f, _ in kind.fields])
+                self.accesses.unknown_field(kind, part.name, [f for f, _ in kind.fields])
                 return None
             if label in given:
                 self._problems.error("E203", part.span, f"the field `{label}` is given twice")
@@ -587,13 +310,16 @@ class Expressions:
             return None
         common: Type | None = item_hint
         if common is None:
+            parts = [narrow(part) for part in parts]
             common = parts[0].type
             for part in parts[1:]:
-                joined = join(common, part.type)
+                joined = join_items(common, part.type)
                 if joined is None:
                     self._problems.error("E220", part.span, f"the set has items of `{common}`; this is `{part.type}`")
                     return None
                 common = joined
+            if not self._world.types.may_be_key(common, node.span, "an item of a set"):
+                return None
         made = [self.conversions.coerce(part, common) for part in parts]
         done = tuple(part for part in made if part is not None)
         return SetOf(SetType(common), node.span, done) if len(done) == len(parts) else None

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spec import syntax
+from spec.checking.accesses import LOCK_VERBS, MAP_VERBS, QUEUE_VERBS
 from spec.checking.bodies import Body
 from spec.checking.constants import Evaluation, NotConstant
-from spec.checking.expressions import LOCK_VERBS, MAP_VERBS, QUEUE_VERBS
 from spec.checking.places import Places
 from spec.checking.scope import Binding, Context
 from spec.checking.trees import reads, walk
@@ -98,7 +98,7 @@ class Operations:
     def method(self, node: syntax.MethodCall, statement: syntax.Statement, ctx: Context) -> Found:
         """`q.push(x)`, `l.acquire(k)`, `m.insert(k, v)` and the like."""
         verb = node.name.name
-        member = self._expressions.store_member(node.base, ctx)
+        member = self._expressions.accesses.store_member(node.base, ctx)
         if verb in MAP_VERBS and (member is None or member[1] is None or isinstance(member[1], StoreValue)):
             return self._map(node, statement, ctx)
         if member is None:
@@ -117,14 +117,14 @@ class Operations:
             how = LockVerb.ACQUIRE if verb == "acquire" else LockVerb.RELEASE
             return self.lock(node, statement, ctx, how)
         known = QUEUE_VERBS if isinstance(declared, Queue) else LOCK_VERBS if isinstance(declared, Lock) else ()
-        self._expressions.no_such_verb(store, declared, node.name, list(known))
+        self._expressions.accesses.no_such_verb(store, declared, node.name, list(known))
         return None
 
     def _unknown_store_member(self, base: syntax.Expression, ctx: Context) -> bool:
         if isinstance(base, syntax.Access):
-            store = self._expressions.is_global(base.base, ctx)
+            store = self._expressions.accesses.is_global(base.base, ctx)
             if store is not None and store in self._world.tables.stores:
-                self._expressions.unknown_member(store, base.name)
+                self._expressions.accesses.unknown_member(store, base.name)
                 return True
         return False
 
@@ -135,7 +135,9 @@ class Operations:
         takes = verb in (QueueVerb.TAKE, QueueVerb.POP)
         identity = self._body.ids.take()
         what = f"{store}.{queue.name}.{verb.value}"
-        found, item = self._expressions.arguments(what, None if takes else queue.item, node.arguments, node.span, ctx)
+        found, item = self._expressions.accesses.arguments(
+            what, None if takes else queue.item, node.arguments, node.span, ctx
+        )
         if not found:
             return Answering(queue.item, _never) if takes else None
 
@@ -149,7 +151,7 @@ class Operations:
 
     def lock(self, node: syntax.MethodCall, statement: syntax.Statement, ctx: Context, verb: LockVerb) -> Found:
         """`l.acquire(k)`, `await l.acquire(k)`, `l.release(k)`."""
-        member = self._expressions.store_member(node.base, ctx)
+        member = self._expressions.accesses.store_member(node.base, ctx)
         if member is None or not isinstance(member[1], Lock):
             return self.method(node, statement, ctx) if verb is not LockVerb.AWAIT else self._not_a_lock(node, ctx)
         store, declared = member
@@ -157,7 +159,7 @@ class Operations:
         identity = self._body.ids.take()
         word = "release" if verb is LockVerb.RELEASE else "acquire"
         what = f"{store}.{declared.name}.{word}"
-        found, key = self._expressions.arguments(what, declared.key, node.arguments, node.span, ctx)
+        found, key = self._expressions.accesses.arguments(what, declared.key, node.arguments, node.span, ctx)
         answer: Type | None = None if verb in (LockVerb.RELEASE, LockVerb.AWAIT) else BOOL
         if declared.fencing is not None and verb is not LockVerb.RELEASE:
             token = RangeType(1, declared.fencing)
@@ -174,7 +176,7 @@ class Operations:
         return Answering(answer, build)
 
     def _not_a_lock(self, node: syntax.MethodCall, ctx: Context) -> Found:
-        member = self._expressions.store_member(node.base, ctx)
+        member = self._expressions.accesses.store_member(node.base, ctx)
         if member is None:
             if not self._unknown_store_member(node.base, ctx):
                 base = self._expressions.infer(node.base, ctx)
@@ -182,7 +184,7 @@ class Operations:
                     self._problems.error("E238", node.name.span, f"`{base.type}` is no lock; it has no `acquire`")
         elif member[1] is not None:
             known = list(QUEUE_VERBS) if isinstance(member[1], Queue) else []
-            self._expressions.no_such_verb(member[0], member[1], node.name, known)
+            self._expressions.accesses.no_such_verb(member[0], member[1], node.name, known)
         return None
 
     def _map(self, node: syntax.MethodCall, statement: syntax.Statement, ctx: Context) -> Found:

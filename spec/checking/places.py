@@ -40,7 +40,7 @@ class Places:
                 if not isinstance(kind, MapType):
                     self._problems.error("E235", node.span, f"`{inner.type}` is no map; it has no entries")
                     return None
-                key = self._expressions.key(keys, kind, node.span, self.value_context(inner, ctx))
+                key = self._expressions.accesses.key(keys, kind, node.span, self.value_context(inner, ctx))
                 return None if key is None else Place(inner.root, (*inner.path, key), kind.value)
             case syntax.Access(base=base, name=name):
                 inner = self.place(base, ctx)
@@ -54,7 +54,7 @@ class Places:
                     return None
                 field = record.field(name.name)
                 if field is None:
-                    self._expressions.unknown_field(record, name, [label for label, _ in record.fields])
+                    self._expressions.accesses.unknown_field(record, name, [label for label, _ in record.fields])
                     return None
                 return Place(inner.root, (*inner.path, name.name), field)
             case _:
@@ -73,12 +73,12 @@ class Places:
             return True
         if not isinstance(node, syntax.Access):
             return False
-        base = self._expressions.is_global(node.base, ctx)
+        base = self._expressions.accesses.is_global(node.base, ctx)
         tables = self._world.tables
         if base is not None and (base in tables.stores or base in tables.enums or base in tables.processes):
             return True
         if isinstance(node.base, syntax.Index):
-            return self._expressions.is_global(node.base.base, ctx) in tables.processes
+            return self._expressions.accesses.is_global(node.base.base, ctx) in tables.processes
         return False
 
     def _root(self, node: syntax.Expression, ctx: Context) -> Place | None:

@@ -17,12 +17,14 @@ from spec.typed import Assert, Expectation, ExpectationVerb, PropertyDeclaration
 from spec.types import BOOL
 
 _ASSERTION = re.compile(r"assert_(\d+)")
-_OPPOSITES = {
-    ExpectationVerb.REFUTES: ExpectationVerb.PROVES,
-    ExpectationVerb.PROVES: ExpectationVerb.REFUTES,
-    ExpectationVerb.RUNS: ExpectationVerb.FORBIDS,
-    ExpectationVerb.FORBIDS: ExpectationVerb.RUNS,
+_CONFLICTS = {
+    ExpectationVerb.REFUTES: (ExpectationVerb.PROVES, ExpectationVerb.REACHES),
+    ExpectationVerb.PROVES: (ExpectationVerb.REFUTES,),
+    ExpectationVerb.REACHES: (ExpectationVerb.REFUTES,),
+    ExpectationVerb.RUNS: (ExpectationVerb.FORBIDS,),
+    ExpectationVerb.FORBIDS: (ExpectationVerb.RUNS,),
 }
+_OF_COVERS = (ExpectationVerb.REACHES, ExpectationVerb.REFUTES)
 _OF_PROPERTIES = (ExpectationVerb.REFUTES, ExpectationVerb.PROVES)
 _OF_SCENARIOS = (ExpectationVerb.RUNS, ExpectationVerb.FORBIDS)
 
@@ -116,7 +118,7 @@ class Properties:
         covers = [n for n, p in tables.properties.items() if p.form is PropertyForm.COVER]
         others = [n for n in tables.properties if n not in covers]
         if label in covers:
-            found, fitting = "a cover", (ExpectationVerb.REACHES,)
+            found, fitting = "a cover", _OF_COVERS
         elif label in others or self._built_in(label):
             found, fitting = "a property", _OF_PROPERTIES
         elif label in tables.scenarios:
@@ -148,13 +150,13 @@ class Properties:
         name: syntax.Identifier,
         seen: dict[tuple[str | None, ExpectationVerb, str], syntax.Identifier],
     ) -> bool:
-        opposite = _OPPOSITES.get(verb)
         of = "" if variant is None else f" for `{variant}`"
         earlier = seen.get((variant, verb, name.name))
         message = f"`{name.name}` is expected twice{of}"
-        if earlier is None and opposite is not None:
-            earlier = seen.get((variant, opposite, name.name))
-            message = f"`{opposite.value}` and `{verb.value}` are both expected of `{name.name}`{of}"
+        for other in _CONFLICTS[verb]:
+            if earlier is None:
+                earlier = seen.get((variant, other, name.name))
+                message = f"`{other.value}` and `{verb.value}` are both expected of `{name.name}`{of}"
         if earlier is None:
             seen[variant, verb, name.name] = name
             return True

@@ -98,18 +98,19 @@ class Scenarios:
         if node.reply and not called:
             self._problems.error("E286", node.span, f"`{process}.{label}` never replies: nothing calls it")
             return None
-        if thread is None:
+        left_out = (process, label) in self._threads.left_out
+        if thread is None and not left_out:
             return None
         sites: frozenset[int] | None = None
         reply = node.reply
-        if node.text is not None:
+        if node.text is not None and thread is not None:
             found = _named(thread, node.text.text)
             if not found:
                 self._no_such_statement(thread, f"{process}.{label}", node.text)
                 return None
             sites = frozenset(statement.id for statement in found)
             reply = reply or (called and all(isinstance(statement, Return) for statement in found))
-        if (process, label) in self._threads.left_out:
+        if left_out:
             sites = frozenset()
         strike = None if node.strike is None else _STRIKES[node.strike.kind]
         return Story(

@@ -152,20 +152,20 @@ class Types:
                 return TupleType(known) if len(known) == len(parts) else None
             case syntax.MapType(span=span, key=key, value=value):
                 index, result = self.resolve(key), self.resolve(value)
-                if index is None or result is None or not self._key(index, key.span, "a map's key"):
+                if index is None or result is None or not self.may_be_key(index, key.span, "a map's key"):
                     return None
                 made = MapType(index, result)
                 return made if self._small(made, span) else None
             case syntax.SetType(item=item):
                 member = self.resolve(item)
-                if member is None or not self._key(member, item.span, "an item of a set"):
+                if member is None or not self.may_be_key(member, item.span, "an item of a set"):
                     return None
                 return SetType(member)
 
     def key(self, node: syntax.TypeExpression, what: str) -> Type | None:
         """A written type that must be a scalar or a tuple of scalars; `what` says of what, for the message."""
         kind = self.resolve(node)
-        return kind if kind is not None and self._key(kind, node.span, what) else None
+        return kind if kind is not None and self.may_be_key(kind, node.span, what) else None
 
     def domain(self, node: syntax.TypeExpression, what: str) -> Type | None:
         """A written type over whose values something ranges."""
@@ -177,7 +177,8 @@ class Types:
             return None
         return kind
 
-    def _key(self, kind: Type, span: Span, what: str) -> bool:
+    def may_be_key(self, kind: Type, span: Span, what: str) -> bool:
+        """Whether the type is a scalar or a tuple of scalars; if not, that is reported."""
         if is_key(kind):
             return True
         fix = None

@@ -19,6 +19,7 @@ from checker.transition_system import Form, Property
 from counterexamples.replay import Confirmed, confirm
 from spec.interpreter import Interpreter
 from tests.agreement.deciding import Pointless, checked, decide, length
+from tests.agreement.focused import FOCUSED
 from tests.agreement.oracle import Graph, TooLarge, explore, shortest_error, shortest_violation
 from tests.agreement.programs import Program
 
@@ -100,17 +101,19 @@ def program(seed: int) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """`first count states depth`: compares programs first..first+count-1; 1 at the first disagreement or crash."""
+    """`first count states depth`: compares the focused programs and seeds first..first+count-1; 1 at the first disagreement or crash."""
     first, count, states, depth = map(int, arguments)
     compared = 0
-    for seed in range(first, first + count):
+    texts = [(f"focused {number}", text) for number, text in enumerate(FOCUSED)]
+    texts += ((f"seed {seed}", program(seed)) for seed in range(first, first + count))
+    for name, text in texts:
         try:
-            compared += compare(program(seed), states, depth)
+            compared += compare(text, 20_000 if text in FOCUSED else states, depth)
         except Disagreement as disagreement:
-            print(f"seed {seed}: {disagreement}")
+            print(f"{name}: {disagreement}")
             return 1
         except Exception:
-            print(f"seed {seed}:\n{traceback.format_exc()}\n{program(seed)}")
+            print(f"{name}:\n{traceback.format_exc()}\n{text}")
             return 1
     print(f"{compared} of {count} programs compared, no disagreement")
     return 0

@@ -208,12 +208,6 @@ MUTANTS = (
         "            pass\n",
     ),
     Mutant(
-        "bmc: no action at all is a step",
-        "checker/encode.py",
-        "    clauses.add(*selections)\n",
-        "",
-    ),
-    Mutant(
         "bmc: a copied code is free",
         "checker/encode.py",
         "                clauses.require((-selection, literal), member(update.source, elsewhere))\n",

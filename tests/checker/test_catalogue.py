@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.catalogue import find, library, shipped
+from checker.catalogue import find, library, shipped, short_name
 from checker.options import UsageError
 
 
@@ -95,3 +95,23 @@ def test_a_missing_file_suggests_its_neighbours(models: Path) -> None:
 
 def test_the_library_is_where_the_models_are() -> None:
     assert (library() / "lib" / "anomalies.cpt").is_file()
+
+
+def test_what_others_only_import_is_no_model_of_a_folder(models: Path) -> None:
+    for name, text in {
+        "mine/a.cpt": 'import "lib/words.cpt"\nimport "parts.cpt"\nprocess P { }\n',
+        "mine/parts.cpt": "enum E { A }\n",
+        "mine/lib/words.cpt": "enum W { A }\n",
+        "mine/alone.cpt": "enum W { A }\n",
+        "mine/b.cpt": 'import "a.cpt"\n',
+    }.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    assert find("mine", models) == [Path("mine/a.cpt"), Path("mine/alone.cpt"), Path("mine/b.cpt")]
+    assert find("mine/parts.cpt", models) == [Path("mine/parts.cpt")]
+
+
+def test_short_names(models: Path) -> None:
+    assert short_name(models / "queue" / "lost.cpt", models) == "queue/lost"
+    assert short_name(Path.cwd() / "a" / "b.cpt", models) == "a/b.cpt"
+    assert short_name(Path("a/b.cpt"), models) == "a/b.cpt"

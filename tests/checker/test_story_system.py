@@ -51,7 +51,8 @@ STORIES = {
     "empty_gap": "..; then forall j: Job. db.state[j] is none",
     "refused": '..; crash mq; Server.submit "mq.jobs.push(j)" refused',
     "unknown_kept": '..; Server.submit "mq.jobs.push(j)" during crash mq kept; restart mq; then mq.jobs.size == 1',
-    "unknown_lost": 'Server.submit request; Server.submit; Server.submit "mq.jobs.push(j)" during crash mq lost; restart mq; then mq.jobs.size == 1',
+    "unknown_lost": 'Server.submit request; Server.submit; Server.submit "mq.jobs.push(j)" during crash mq lost;'
+    " restart mq; then mq.jobs.size == 1",
     "redelivered": "..; Server.work; crash Server; ..; redeliver mq.jobs; ..; then mq.jobs.size == 0",
 }
 

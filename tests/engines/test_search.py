@@ -466,11 +466,13 @@ def test_no_memory_for_the_path_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> 
         raise MemoryError
 
     monkeypatch.setattr(search_module._Run, "_path", fail)
-    n = counter(4)
-    stuck = Property("stuck", Form.AT_REST, equals(n, 3), Reachability(frozenset(Kind)))
-    three = Property("three", Form.INVARIANT, equals(n, 3))
-    assert outcome(TransitionSystem((n,), (up(n),), (stuck,))) == Bounded(2, search_module.MEMORY)
-    assert outcome(TransitionSystem((n,), (up(n),), (three,))) == Bounded(2, search_module.MEMORY)
+    for size in (4, 6):
+        n = counter(size)
+        stuck = Property("stuck", Form.AT_REST, equals(n, size - 1), Reachability(frozenset(Kind)))
+        last = Property("last", Form.INVARIANT, equals(n, size - 1))
+        for target in (stuck, last):
+            found = outcome(TransitionSystem((n,), (up(n),), (target,)))
+            assert found == Bounded(size - 2, search_module.MEMORY)
 
 
 def test_a_closure_that_runs_out_of_states_gives_no_verdict() -> None:

@@ -392,6 +392,11 @@ def test_requests_take_any_argument_and_the_lowest_free_place() -> None:
     assert "P0.start#2 request" not in {name for s in second for name in names(m, s)}
 
 
+def test_a_return_for_which_nobody_waits_is_not_evaluated() -> None:
+    m = machine(assign(db("x"), lit(1)), give_back(plus(lit(3), lit(1)), called=False))
+    assert follow(m, OK).activations == {}
+
+
 # ---------------------------------------------------------------------------------------------------- one-step blocks
 
 
@@ -496,13 +501,21 @@ def test_an_error_within_a_block_is_that_of_its_statement() -> None:
 
 @pytest.mark.parametrize("prefix", [(), (assign(db("x"), lit(1)),)])
 def test_local_computation_without_end(prefix: tuple[object, ...]) -> None:
-    endless = loop_while(TRUE, assign(var("a"), lit(1)))
+    again = assign(var("a"), lit(1))
+    endless = loop_while(TRUE, again)
+    # The test of the `while` is the 1st, 3rd, .. local statement, and so the 10,001st.
     failing(machine(*prefix, endless, assign(db("x"), var("a"))), ErrorKind.ENDLESS, endless.id)
+    again = assign(var("a"), lit(1))
+    endless = loop_while(TRUE, again)
+    first = assign(var("a"), lit(0))
+    failing(machine(*prefix, first, endless, assign(db("x"), var("a"))), ErrorKind.ENDLESS, again.id)
 
 
 def test_choices_without_end_are_found_too() -> None:
-    endless = loop_while(TRUE, either([assign(var("a"), lit(1))], [assign(var("a"), lit(2))]))
-    failing(machine(endless, assign(db("x"), lit(1))), ErrorKind.ENDLESS, endless.id)
+    choice = either([assign(var("a"), lit(1))], [assign(var("a"), lit(2))])
+    endless = loop_while(TRUE, choice)
+    # Each turn is the test, the choice and an assignment; 10,001 = 3 * 3333 + 2.
+    failing(machine(endless, assign(db("x"), lit(1))), ErrorKind.ENDLESS, choice.id)
 
 
 def test_ten_thousand_local_statements_are_allowed() -> None:

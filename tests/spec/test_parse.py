@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +11,13 @@ from spec.parse import grammar
 from spec.source import Source, Span
 from spec.tree_builder import TreeBuilder
 from spec.typed import ExpectationVerb, Failure, FaultKind, PropertyForm, ThreadKind
-from tests.spec.trees import expression_of, file_of, shape, statements_of
-
-LANGUAGE = Path(__file__).parents[2] / "docs" / "language.md"
-
+from tests.spec.trees import expression_of, file_of, outline, shape, statements_of
 
 # ------------------------------------------------------------------------------------------------- the whole
 
 
 def test_the_example_of_the_reference_parses() -> None:
-    text = LANGUAGE.read_text().split("```")[1]
-    file = file_of(text.replace("{ .. }", "{ }"))
+    file = file_of(outline("{ }"))
     names = """N rescan Status Workflow Attempt Task done postgres redis executed Server kept no_vanish none_left
         can_end some_completes told v1 v2"""
     assert [item.name.name for item in file.items if isinstance(item, syntax.Declaration)] == names.split()
@@ -595,8 +590,7 @@ def nodes(node: object) -> list[object]:
 
 
 def test_spans_lie_within_each_other_and_have_no_space_at_their_ends() -> None:
-    text = LANGUAGE.read_text().split("```")[1].replace("{ .. }", "{ if (a) + b == c { x := (y) } else { } }")
-    file = file_of(text)
+    file = file_of(outline("{ if (a) + b == c { x := (y) } else { } }"))
 
     def check(node: object) -> None:
         span = getattr(node, "span", None)

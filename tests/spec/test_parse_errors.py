@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ from spec.layout import lay_out
 from spec.parse import MAX_ERRORS, parse
 from spec.source import Source, Span
 from spec.tokens import LATER_WORDS, tokenize
-from tests.spec.trees import file_of
-
-LANGUAGE = Path(__file__).parents[2] / "docs" / "language.md"
+from tests.spec.trees import file_of, outline
 
 
 def errors_of(text: str) -> tuple[Diagnostic, ...]:
@@ -175,12 +172,8 @@ invariant k: a b
     assert places == [(1, 11), (1, 30), (3, 14), (3, 30), (5, 14), (6, 11), (8, 8), (11, 9), (13, 16)]
 
 
-WHOLE = (
-    LANGUAGE.read_text()
-    .split("```")[1]
-    .replace(
-        "{ .. }",
-        """{
+WHOLE = outline(
+    """{
     let (w, a) = redis.tasks.take()
     if a { b := c } else if d {
       e := f
@@ -191,8 +184,7 @@ WHOLE = (
       while o { p := q }
     }
     transaction postgres { task[w][0] := Task{} }
-  }""",
-    )
+  }"""
 )
 
 

@@ -14,22 +14,17 @@ from spec.load import load
 from spec.parse import MAX_ERRORS, grammar, parse
 from spec.snippet import draw
 from spec.source import Source
+from tests.spec.trees import outline
 
-MODEL = (
-    (Path(__file__).parents[2] / "docs" / "language.md")
-    .read_text()
-    .split("```")[1]
-    .replace(
-        "{ .. }",
-        """{
+MODEL = outline(
+    """{
     let (a, b) = redis.tasks.take()
     try { transaction postgres { task[w][a].status := DONE } } catch refused, unknown { fail "why" }
     if not redis.wf.acquire(w) { return (w, a) } else if x in {A, B} { either { q.push(x) } or { } } else { }
     let t = any T where x is some and (y + 1) * 2 <= 3
     step "name" { s := Task{status: DONE}; update p where a == b := if c then d else e }
     retry 3 { for x in all y: T where y' { call Server[s].poll(1, {2}) } }
-  }""",
-    )
+  }"""
 )
 TOKENS = sorted(word for word in grammar().names if word.strip())
 TOKENS += [

@@ -49,7 +49,7 @@ from spec.typed import (
     Update,
     While,
 )
-from spec.types import BOOL, INT, EnumType, IdType, OptionalType, RangeType, TupleType
+from spec.types import BOOL, INT, EnumType, IdType, OptionalType, RangeType, SetType, TupleType, Type
 from spec.value import Id, Member, Row, Table
 from tests.spec.typecheck_models import EVERYTHING, body, check, handler, thread
 
@@ -566,6 +566,23 @@ def test_calls_have_coerced_arguments() -> None:
 def test_for_has_the_type_of_its_items() -> None:
     loops = [s for s in everything() if isinstance(s, For)]
     assert [loop.item_type for loop in loops] == [IdType("Workflow", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("{0, 1}", RangeType(0, 1)),
+        ("{3}", RangeType(3, 3)),
+        ("{a, 7}", RangeType(0, 7)),
+        ("{(w, 0), (w, 2)}", TupleType((WORKFLOW, RangeType(0, 2)))),
+        ("{w}", WORKFLOW),
+    ],
+)
+def test_items_of_a_set_are_scalars(text: str, item: Type) -> None:
+    (loop, _) = statements(body(f"for i in {text} {{ busy := true }}"))
+    assert isinstance(loop, For)
+    assert loop.item_type == item
+    assert loop.items.type == SetType(item)
 
 
 def test_every_expression_has_operands_of_the_promised_types() -> None:

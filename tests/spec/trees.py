@@ -1,10 +1,20 @@
-"""Writes parsed expressions and types with all brackets, so that tests can state what belongs to what."""
+"""Helps tests to parse, and to state what belongs to what in a tree."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from spec import syntax
 from spec.parse import parse
 from spec.source import Source
+
+
+def outline(body: str) -> str:
+    """The outline of a file in the language reference, with `body` for each `{ .. }`."""
+    reference = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
+    text = reference.split("\n```cpt outline\n")[1].split("\n```\n")[0]
+    assert "{ .. }" in text
+    return text.replace("{ .. }", body)
 
 
 def file_of(text: str) -> syntax.File:

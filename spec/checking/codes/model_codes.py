@@ -77,7 +77,7 @@ MODEL_CODES: tuple[Code, ...] = (
     Code(
         "E278",
         "an expectation of the wrong kind",
-        "Properties are proved or refuted, covers are reached, scenarios run or are forbidden.",
+        "Properties are proved or refuted, covers reached or refuted (never reached), scenarios run or are forbidden.",
         example(rest="expect proves started"),
         example(rest="expect reaches started"),
     ),
