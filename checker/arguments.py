@@ -10,7 +10,7 @@ from checker.options import DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
-COMMANDS = ("check", "list", "run", "explain", "completion")
+COMMANDS = ("check", "verify", "list", "run", "explain", "completion")
 
 DESCRIPTION = """\
 Checks the protocols inside workflow orchestrators: every interleaving, every crash, a proof or a shortest trace.
@@ -23,6 +23,7 @@ examples:
   counterpoint check my.cpt --variant v2              one variant of a file of your own
   counterpoint check my.cpt --property kept --trace full
   counterpoint check my.cpt -D N=3 --with rescan --faults "crash Server, lose Server -- postgres"
+  counterpoint check my.cpt --needs                   which faults it takes to break each property
   counterpoint run my.cpt --seed 7                    one random run
   counterpoint explain E101                           what an error means
 
@@ -64,12 +65,13 @@ def build() -> argparse.ArgumentParser:
         metavar="NAME",
         help="only this property, cover or scenario (repeatable; model errors and asserts are always checked)",
     )
+    asked.add_argument("--needs", action="store_true", help="find which faults it takes to break each property")
     asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
     asked.add_argument(
         "--engine",
-        choices=("auto", "search", "bmc"),
+        choices=("auto", "search", "bmc", "ic3"),
         default="auto",
-        help="explicit search, bounded model checking, or the one and then the other (auto, the default)",
+        help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
     )
     asked.add_argument(
         "--timeout",
@@ -82,6 +84,10 @@ def build() -> argparse.ArgumentParser:
     asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")
     shown = check.add_argument_group("what to show")
+    shown.add_argument(
+        "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
+    )
+    shown.add_argument("--why", action="store_true", help="for each proof, the invariant and what it relies on")
     shown.add_argument("--json", action="store_true", help="one JSON document (schema counterpoint-report/1)")
     shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
     shown.add_argument(
@@ -90,6 +96,17 @@ def build() -> argparse.ArgumentParser:
         help="how to show traces (default: full for what is not expected, and for a single file or property)",
     )
     _common(check)
+
+    verify = commands.add_parser(
+        "verify",
+        help="check a certificate",
+        description="Checks a certificate that check --certificate has written, by a fresh lowering and solver.",
+    )
+    verify.add_argument("certificate", metavar="FILE", help="the certificate")
+    verify.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
+    verify.add_argument("--smt2", metavar="FOLDER", help="write the obligations there, for any SMT solver")
+    verify.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each obligation (default: none)")
+    _common(verify)
 
     listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
     listing.add_argument("--names", action="store_true", help="only the names")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.engines.engine import ClosedSet
@@ -25,6 +25,8 @@ from spec.state import GlobalState
 from spec.typed import PropertyForm
 
 SEED = 1
+SMALL = 500
+"""A closed set of at most so many states is small enough to be written down."""
 _STEPS = 2500
 """The interpreter takes no more steps than this for one set (and one more state): about a second."""
 _PATIENCE = 20.0
@@ -52,6 +54,8 @@ class Certificate:
     depth: int
     walked: int
     steps: int
+    closed_set: ClosedSet | None = field(default=None, compare=False, repr=False)
+    """The set itself, where it is small enough to be written down."""
 
     @property
     def complete(self) -> bool:
@@ -132,7 +136,8 @@ def certify(
         if isinstance(found, Flaw):
             return found
         steps += found
-    return Certificate(engine, len(closed_set), closed_set.symmetric, depth, walked, steps)
+    kept = closed_set if len(closed_set) <= SMALL else None
+    return Certificate(engine, len(closed_set), closed_set.symmetric, depth, walked, steps, kept)
 
 
 def _walk(

@@ -14,6 +14,7 @@ from checker.plan import Observer, Silence
 from checker.remark import Remark
 from checker.result import FileReport, VariantReport
 from checker.variant import check_choice
+from checker.why import with_reasons
 from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.load import load
@@ -43,7 +44,10 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
     named = {e.name for choice in chosen if choice.checked for e in choice.checked.expectations}
     reports: list[VariantReport] = []
     for choice in chosen:
-        reports.append(check_choice(module, choice, options, observer or Silence(), named))
+        report = check_choice(module, choice, options, observer or Silence(), named)
+        if options.why:
+            report = with_reasons(module, choice, options, report, observer or Silence())
+        reports.append(report)
         if reports[-1].interrupted:
             break
     declared = sum(isinstance(item, syntax.Variant) for item in module.items)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from checker import verdict
 from checker.bundle import Failure, OwnError
 from checker.certificate import Certificate, Claim, Flaw, certify
 from checker.claim import Asserted, Declared, NoModelError
 from checker.coding import BudgetedCoding
-from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Undecided, Unreachable
+from checker.engines.engine import Bounded, ClosedSet, Inductive, Path, Reached, Undecided, Unreachable
+from checker.invariance import InvariantCertificate, NoAnswer, certify_invariant
 from checker.lower import Lowered
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.plan import Decision
@@ -25,6 +27,7 @@ from checker.verdict import (
     Uncovered,
     UncoveredTo,
 )
+from checker.wording import sentences
 from counterexamples import replay
 from counterexamples.trace import Trace
 from spec.interpreter import Interpreter
@@ -64,6 +67,12 @@ class Confirmation:
             case Unreachable(closed_set=closed_set, depth=depth):
                 certificate = self._certificate(target, closed_set, decision.engine, depth, together)
                 return (Uncovered if cover else Proved)(certificate)
+            case Inductive() as outcome:
+                try:
+                    proof = self._invariant_certificate(target, outcome, decision.engine)
+                except NoAnswer as failure:
+                    return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
+                return (Uncovered if cover else Proved)(proof)
             case Bounded(depth=depth, reason=reason):
                 return (UncoveredTo if cover else HoldsTo)(depth, reason, decision.engine)
             case Undecided(reason=reason):
@@ -103,6 +112,23 @@ class Confirmation:
         if isinstance(known, Failure):
             raise OwnError(known)
         return known
+
+    def _invariant_certificate(self, target: Property, outcome: Inductive, engine: str) -> InvariantCertificate:
+        found = certify_invariant(
+            self._lowered.system,
+            target,
+            outcome.invariant,
+            engine,
+            outcome.frames,
+            self._claim(target),
+            BudgetedCoding(self._lowered, self._interpreter),
+            self._interpreter,
+            self._interpreter.initial(),
+        )
+        if isinstance(found, Flaw):
+            evidence = {"state": found.state, "event": found.event, "after": found.after}
+            raise OwnError(self._context.failure(found.message, target.name, evidence, found.detail))
+        return replace(found, told=partial(sentences, outcome.invariant, self._lowered))
 
     def _claim(self, target: Property) -> Claim:
         model = self._lowered.model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checker.certificate import Certificate
+from checker.invariance import InvariantCertificate
 from checker.verdict import (
     Covered,
     HoldsTo,
@@ -27,7 +28,7 @@ def describe(verdict: Verdict) -> str:
         case Proved(certificate=certificate) | Uncovered(certificate=certificate):
             return _certificate(certificate)
         case Refuted(trace=trace, shortest=shortest) | Covered(trace=trace, shortest=shortest):
-            return _trace(trace) + ("" if shortest is not None else "; there may be a shorter run")
+            return _trace(trace) if shortest is not None else f"at most {_trace(trace)}; there may be a shorter run"
         case HoldsTo(reason=reason, engine=engine) | UncoveredTo(reason=reason, engine=engine):
             return f"{engine}: {reason}"
         case Undecided(reason=reason):
@@ -38,14 +39,18 @@ def describe(verdict: Verdict) -> str:
             return f"no run gets past: {beat}" if beat else "no run follows it to the end"
 
 
-def _certificate(certificate: Certificate) -> str:
+def _certificate(certificate: Certificate | InvariantCertificate) -> str:
+    if isinstance(certificate, InvariantCertificate):
+        clauses, frames = plural(certificate.clauses, "clause"), plural(certificate.frames, "frame")
+        return f"{certificate.engine}: invariant of {clauses}, {frames}"
     symmetry = " up to symmetry" if certificate.symmetric else ""
     return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}"
 
 
 def how_checked(verdicts: Iterable[Verdict]) -> str | None:
     """How the evidence of these verdicts was checked again, on one line; None when there is none."""
-    certificates: dict[Certificate, None] = {}
+    certificates: dict[Certificate | InvariantCertificate, None] = {}
+    walks: list[int] = []
     shortest: dict[str, None] = {}
     runs = False
     for verdict in verdicts:
@@ -60,8 +65,15 @@ def how_checked(verdicts: Iterable[Verdict]) -> str | None:
                 runs = True
     told = []
     for certificate in certificates:
+        if isinstance(certificate, InvariantCertificate):
+            walks.append(certificate.walked)
+            continue
         walked = "all" if certificate.complete else f"{certificate.walked:,} of"
         told.append(f"closed set, interpreter on {walked} {plural(certificate.states, 'state')}")
+    if walks:
+        noun = "invariant" if len(walks) == 1 else "invariants"
+        states = plural(min(walks), "state")
+        told.append(f"{noun} by a fresh solver, interpreter on {states}{' or more each' if len(walks) > 1 else ''}")
     if runs:
         told.append("runs")
     if not told:

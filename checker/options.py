@@ -16,10 +16,12 @@ class Options:
     faults      `--faults`: the fault classes that may strike, in place of the declared ones
     max_faults  at most so many faults in one run
     depth       no longer runs are looked at
-    engine      "auto", "search" or "bmc"
+    engine      "auto", "search", "bmc" or "ic3"
     timeout     seconds for each variant
     states      most states that the search stores (None: its own limit)
     symmetry    whether engines may use symmetry
+    needs       whether to find, for every property, which faults it takes to break it
+    why         whether to find out what each proof relies on
     strict      whether warnings count as failures
     """
 
@@ -34,6 +36,8 @@ class Options:
     timeout: float = DEFAULT_TIMEOUT
     states: int | None = None
     symmetry: bool = True
+    needs: bool = False
+    why: bool = False
     strict: bool = False
 
     @property

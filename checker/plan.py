@@ -1,21 +1,45 @@
 """Which engines run, in which order, and what they have decided.
 
-`auto` searches explicitly first, which proves and finds shortest traces, and then unrolls (bounded model checking)
-for what the search could not decide in its share of the time.
+`auto` searches explicitly, which proves and finds shortest traces.  What takes longer than a moment is given to IC3 as
+well, and then to bounded model checking, each in a process of its own beside the search.  The first verdict on a
+property counts; when all are decided the rest is stopped.
 """
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from checker.bundle import Failure
-from checker.engines.engine import Bounded, Budget, Coverage, Engine, Outcome, Progress, Reached, Undecided, Unreachable
+from checker.engines.engine import (
+    Bounded,
+    Budget,
+    Coverage,
+    Engine,
+    Inductive,
+    Outcome,
+    Progress,
+    Reached,
+    Undecided,
+    Unreachable,
+)
 from checker.options import Options
-from checker.transition_system import Property, TransitionSystem
+from checker.transition_system import Form, Property, TransitionSystem
+from checker.worker import Decided, Ended, Worker, can_fork, wait_for
+
+HEAD_START = 1.5
+"""Seconds for which the search is alone."""
+HEAD_STATES = 200_000
+"""And it stays alone for no more states than this."""
+_PATIENCE = 0.1
+"""Seconds between two looks at the clock while only other processes work."""
+_OVERTIME = 2.0
+"""Seconds after the deadline when an engine that has not stopped by itself is stopped."""
+_COVERS = 1.0
+"""Seconds, or half of what the properties took if that is more, for covers when all properties are decided."""
 
 
 def _search() -> Engine:
@@ -30,15 +54,21 @@ def _bmc() -> Engine:
     return Bmc()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "bmc": _bmc}
+def _ic3() -> Engine:
+    from checker.engines.ic3 import Ic3
+
+    return Ic3()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "bmc": _bmc}
 """The engines by the names that `--engine` takes.  They are imported when they are first wanted."""
 
-PLANS: Mapping[str, tuple[tuple[str, float], ...]] = {
-    "auto": (("search", 0.6), ("bmc", 1.0)),
-    "search": (("search", 1.0),),
-    "bmc": (("bmc", 1.0),),
-}
-"""For each `--engine`: the engines in turn, each with the share of the time that is left which it may use."""
+_FORMS = {"ic3": frozenset({Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER})}
+"""The forms that an engine decides, where these are not all."""
+SEARCH_SHARE = 0.6
+"""The part of the time that the search may use in `auto`."""
+HELPERS = ("ic3", "bmc")
+"""The engines beside the search in `auto`, in the order in which they start."""
 
 
 class Observer(Protocol):
@@ -66,66 +96,150 @@ class Decision:
 
 @dataclass
 class Decisions:
-    """What is known so far.  interrupted: the user stopped the run.  failures: what engines did that they must not."""
+    """What is known so far.
+
+    tried        for each property, the engines that were asked, with what each said in a few words
+    interrupted  the user stopped the run
+    failures     what engines did that they must not
+    """
 
     by_name: dict[str, Decision] = field(default_factory=dict)
+    tried: dict[str, dict[str, str]] = field(default_factory=dict)
     coverage: Coverage | None = None
     interrupted: bool = False
     failures: list[Failure] = field(default_factory=list)
 
     def of(self, target: Property) -> Decision:
-        """What was decided of a property; undecided when no engine came to it."""
-        reason = "interrupted" if self.interrupted else "no engine came to it"
-        return self.by_name.get(target.name, Decision("none", Undecided(reason)))
+        """What was decided of a property; undecided when no engine came to it.  Where nothing or only a bound is known
+        the reason says what each engine had to say."""
+        known = self.by_name.get(target.name)
+        if known is None:
+            return Decision("none", Undecided("interrupted" if self.interrupted else "no engine came to it"))
+        tried = self.tried.get(target.name, {})
+        others = {name: tried[name] for name in ENGINES if name in tried and name != known.engine}
+        match known.outcome:
+            case Undecided(reason=reason) if others:
+                told = [f"{name}: {why}" for name, why in {known.engine: reason, **others}.items() if name != "none"]
+                return replace(known, outcome=Undecided("; ".join(told)))
+            case Bounded(depth=depth, reason=reason) if others:
+                told = [reason, *(f"{name}: {why}" for name, why in others.items())]
+                return replace(known, outcome=Bounded(depth, "; ".join(told)))
+            case _:
+                return known
 
-    def _put(self, target: Property, decision: Decision) -> None:
+    def outcome(self, target: Property) -> Outcome | None:
+        """The bare outcome; None when there is none yet."""
+        known = self.by_name.get(target.name)
+        return None if known is None else known.outcome
+
+    def put(self, target: Property, decision: Decision) -> None:
+        """Adds what an engine says.  The more telling of two outcomes stays; two that cannot both be true are a failure
+        of our own, and leave the property undecided."""
+        self.tried.setdefault(target.name, {})[decision.engine] = _told(decision.outcome)
         before = self.by_name.get(target.name)
-        if before is not None and _contradict(before.outcome, decision.outcome):
+        if before is None:
+            self.by_name[target.name] = decision
+            return
+        if before.engine == "none":
+            return
+        if _contradict(before.outcome, decision.outcome) or _contradict(decision.outcome, before.outcome):
             message = f"{before.engine} and {decision.engine} contradict each other about {target.name}"
             self.failures.append(Failure(message, subject=target.name))
             self.by_name[target.name] = Decision("none", Undecided(message))
-        elif before is None or _weight(decision.outcome) > _weight(before.outcome):
-            self.by_name[target.name] = decision
+            return
+        if _weight(decision.outcome) > _weight(before.outcome):
+            before, decision = decision, before
+        self.by_name[target.name] = _combined(before, decision)
+
+
+def _told(outcome: Outcome) -> str:
+    match outcome:
+        case Reached(path=path):
+            return f"a run of {len(path.actions)} steps"
+        case Unreachable() | Inductive():
+            return "a proof"
+        case Bounded(depth=depth, reason=reason):
+            return f"{reason} at depth {depth}"
+        case Undecided(reason=reason):
+            return reason
 
 
 def _weight(outcome: Outcome) -> tuple[int, int]:
     """How much an outcome says; the later of two equals says no more."""
     match outcome:
-        case Reached() | Unreachable():
-            return (2, 0)
+        case Reached(path=path, shortest=shortest):
+            return (3 if shortest is not None else 2, -len(path.actions))
+        case Unreachable() | Inductive():
+            return (3, 0)
         case Bounded(depth=depth):
             return (1, depth)
         case Undecided():
             return (0, 0)
 
 
-def _contradict(bound: Outcome, found: Outcome) -> bool:
-    """Whether one engine's path is no longer than the depth to which another has excluded it."""
-    return isinstance(bound, Bounded) and isinstance(found, Reached) and len(found.path.actions) <= bound.depth
+def _combined(known: Decision, other: Decision) -> Decision:
+    """A run is a shortest one when another engine has excluded all that have fewer steps."""
+    match known.outcome, other.outcome:
+        case Reached(path=path, shortest=None), Bounded(depth=depth) if depth == len(path.actions) - 1:
+            why = f"{other.engine}: no violation within {depth} {'step' if depth == 1 else 'steps'}"
+            return replace(known, outcome=Reached(path, why))
+        case _:
+            return known
+
+
+def _contradict(one: Outcome, other: Outcome) -> bool:
+    """Whether the one excludes the run of the other, or the one's run is proved shortest and the other's is shorter."""
+    if not isinstance(other, Reached):
+        return False
+    length = len(other.path.actions)
+    match one:
+        case Bounded(depth=depth):
+            return length <= depth
+        case Unreachable() | Inductive():
+            return True
+        case Reached(path=path, shortest=shortest):
+            return shortest is not None and length < len(path.actions)
+        case _:
+            return False
 
 
 class _Recorder:
-    def __init__(self, decisions: Decisions, engine: str, targets: Sequence[Property], observer: Observer) -> None:
+    """Keeps what one engine reports.  `tend` is called when the engine shows that it is alive."""
+
+    def __init__(
+        self,
+        decisions: Decisions,
+        engine: str,
+        targets: Sequence[Property],
+        observer: Observer,
+        tend: Callable[[Progress], None] | None = None,
+    ) -> None:
         self._decisions = decisions
         self._engine = engine
         self._targets = targets
         self._open = {target.name: None for target in targets}
         self._observer = observer
+        self._tend = tend
         self.answered: set[str] = set()
 
     def progress(self, progress: Progress) -> None:
         self._observer.progress(progress, tuple(self._open))
+        if self._tend is not None:
+            self._tend(progress)
 
     def decided(self, target: Property, outcome: Outcome) -> None:
         self._open.pop(target.name, None)
         self.answered.add(target.name)
-        self._decisions._put(target, Decision(self._engine, outcome))
+        self._decisions.put(target, Decision(self._engine, outcome))
 
     def give_up(self, reason: str) -> None:
         """Leaves undecided what has no answer."""
         for target in self._targets:
             if target.name not in self.answered:
                 self.decided(target, Undecided(reason))
+
+    def missing(self) -> list[str]:
+        return [target.name for target in self._targets if target.name not in self.answered]
 
     def covered(self, coverage: Coverage) -> None:
         self._decisions.coverage = coverage
@@ -139,47 +253,194 @@ def decide(
     observer: Observer,
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
+    helpers: Sequence[str] = HELPERS,
 ) -> Decisions:
-    """Runs the engines of the plan.  `covers` are looked for as well, but no engine is started for them alone.
+    """Runs the engines that the options ask for.  `covers` are looked for as well, but no engine is started for them
+    alone.  `helpers`: the engines beside the search in `auto`.
 
-    An interrupt (KeyboardInterrupt) ends the run and keeps what was decided.  An engine that runs out of memory leaves
-    its properties undecided.  So does one that raises anything else or leaves a property out; that is a failure of our
-    own besides."""
-    decisions = Decisions()
-    for place, (name, share) in enumerate(PLANS[options.engine]):
-        left = [target for target in targets if _is_open(decisions.of(target).outcome, options)]
-        if not left:
-            break
-        wanted = [*left, *(covers if place == 0 else ())]
-        now = clock()
-        budget = Budget(deadline=now + max(0.0, deadline - now) * share, depth=options.depth)
-        if options.states is not None:
-            budget = replace(budget, states=options.states)
-        recorder = _Recorder(decisions, name, wanted, observer)
+    An interrupt (KeyboardInterrupt) ends the run and keeps what was decided.  An engine that runs out of memory, or
+    whose process is killed, leaves its properties undecided.  So does one that raises anything else or leaves a
+    property out; that is a failure of our own besides."""
+    return _Contest(system, targets, covers, options, observer, deadline, clock, helpers).run()
+
+
+class _Contest:
+    """One call of `decide`."""
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        targets: Sequence[Property],
+        covers: Sequence[Property],
+        options: Options,
+        observer: Observer,
+        deadline: float,
+        clock: Callable[[], float],
+        helpers: Sequence[str],
+    ) -> None:
+        self.system = system
+        self.targets = targets
+        self.covers = covers
+        self.options = options
+        self.observer = observer
+        self.deadline = deadline
+        self.clock = clock
+        self.decisions = Decisions()
+        self.started = clock()
+        self.settled: float | None = None
+        """When all properties were decided."""
+        self.waiting = list(helpers)
+        self.workers: list[tuple[Worker, _Recorder]] = []
+
+    def run(self) -> Decisions:
+        auto = self.options.engine == "auto"
+        first = "search" if auto else self.options.engine
         try:
-            ENGINES[name]().run(system, wanted, budget, recorder)
+            if self._open(first):
+                self._run_here(first, SEARCH_SHARE if auto else 1.0, [*self._open(first), *self.covers], beside=auto)
+            if self.decisions.failures:
+                # No verdict of this run counts, so no more are looked for.
+                pass
+            elif auto and can_fork():
+                self._await_helpers()
+            elif auto:
+                for name in self.waiting:
+                    if left := self._open(name):
+                        self._run_here(name, 0.5 if name != self.waiting[-1] else 1.0, left)
         except KeyboardInterrupt:
-            decisions.interrupted = True
-            break
+            self.decisions.interrupted = True
+        finally:
+            for worker, _ in self.workers:
+                worker.stop()
+        return self.decisions
+
+    def _open(self, engine: str) -> list[Property]:
+        """The properties for which the engine may be of use."""
+        found = []
+        for target in self.targets:
+            outcome = self.decisions.outcome(target)
+            if not _is_open(outcome, self.options):
+                continue
+            if self.options.engine == "auto":
+                if target.form not in _FORMS.get(engine, frozenset(Form)):
+                    continue
+                if isinstance(outcome, Reached) and engine == "ic3":
+                    continue
+            found.append(target)
+        return found
+
+    def _budget(self, share: float) -> Budget:
+        now = self.clock()
+        budget = Budget(deadline=now + max(0.0, self.deadline - now) * share, depth=self.options.depth)
+        return budget if self.options.states is None else replace(budget, states=self.options.states)
+
+    # -- the engine in this process -----------------------------------------------------------------------------------
+
+    def _run_here(self, name: str, share: float, wanted: Sequence[Property], beside: bool = False) -> None:
+        budget = self._budget(share)
+
+        def tend(progress: Progress) -> None:
+            late = self.clock() - self.started > HEAD_START or (progress.states or 0) > HEAD_STATES
+            if late and not self.workers:
+                self._start_next()
+            self._hear()
+            if self._is_settled():
+                # The engine looks at its deadline, and then reports how far it came.
+                budget.deadline = 0.0
+
+        recorder = _Recorder(self.decisions, name, wanted, self.observer, tend if beside and can_fork() else None)
+        try:
+            ENGINES[name]().run(self.system, wanted, budget, recorder)
         except MemoryError:
             recorder.give_up(f"{name} ran out of memory")
         except Exception as error:
             message = f"the engine {name} stopped with {type(error).__name__}: {error}"
-            decisions.failures.append(Failure(message, detail=traceback.format_exc()))
+            self.decisions.failures.append(Failure(message, detail=traceback.format_exc()))
             recorder.give_up(message)
-        missing = [target.name for target in wanted if target.name not in recorder.answered]
+        self._require_answers(name, recorder)
+
+    def _require_answers(self, name: str, recorder: _Recorder) -> None:
+        missing = recorder.missing()
         if missing:
             message = f"the engine {name} gave no answer for {', '.join(missing)}"
-            decisions.failures.append(Failure(message))
+            self.decisions.failures.append(Failure(message))
             recorder.give_up(message)
-    return decisions
+
+    # -- engines beside it --------------------------------------------------------------------------------------------
+
+    def _start_next(self) -> bool:
+        """Starts the next engine that has something to do."""
+        while self.waiting:
+            name = self.waiting.pop(0)
+            left = self._open(name)
+            if not left:
+                continue
+            if name == "ic3":
+                left += [cover for cover in self.covers if _is_open(self.decisions.outcome(cover), self.options)]
+            budget = self._budget(1.0)
+            worker = Worker(name, ENGINES[name], self.system, left, budget)
+            self.workers.append((worker, _Recorder(self.decisions, name, left, self.observer)))
+            return True
+        return False
+
+    def _hear(self) -> None:
+        """Takes in what the workers have to say; when one has ended the next begins."""
+        for worker, recorder in list(self.workers):
+            if worker.ended:
+                continue
+            for message in worker.messages():
+                match message:
+                    case Decided(target=target, outcome=outcome):
+                        recorder.decided(target, outcome)
+                    case Ended(reason=None):
+                        self._require_answers(worker.name, recorder)
+                    case Ended(reason=reason, detail=detail):
+                        assert reason is not None
+                        if detail is not None:
+                            message_ = f"the engine {worker.name} failed: {reason}"
+                            self.decisions.failures.append(Failure(message_, detail=detail))
+                        recorder.give_up(reason)
+                    case progress:
+                        recorder.progress(progress)
+            if worker.ended:
+                worker.stop()
+                self._start_next()
+
+    def _await_helpers(self) -> None:
+        while not self._is_settled():
+            if self.clock() > self.deadline + _OVERTIME:
+                for worker, recorder in self.workers:
+                    if not worker.ended:
+                        worker.stop()
+                        recorder.give_up("out of time")
+                return
+            while len([worker for worker, _ in self.workers if not worker.ended]) < 2 and self._start_next():
+                pass
+            running = [worker for worker, _ in self.workers if not worker.ended]
+            if not running:
+                return
+            wait_for(running, _PATIENCE)
+            self._hear()
+
+    def _is_settled(self) -> bool:
+        """Whether no engine can add anything: all is decided, the covers too or they have had their time."""
+        if self.settled is None:
+            if any(_is_open(self.decisions.outcome(target), self.options) for target in self.targets):
+                return False
+            self.settled = self.clock()
+        if not any(_is_open(self.decisions.outcome(cover), self.options) for cover in self.covers):
+            return True
+        patience = max(_COVERS, 0.5 * (self.settled - self.started))
+        return self.clock() > min(self.settled + patience, self.deadline)
 
 
-def _is_open(outcome: Outcome, options: Options) -> bool:
+def _is_open(outcome: Outcome | None, options: Options) -> bool:
     match outcome:
-        case Undecided():
+        case None | Undecided():
             return True
         case Bounded(depth=depth):
             return options.depth is None or depth < options.depth
+        case Reached(shortest=shortest):
+            return shortest is None
         case _:
             return False

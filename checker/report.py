@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from checker import needs_report, reasons
 from checker.evidence import describe, how_checked, plural
 from checker.exitcode import ExitCode
 from checker.explanation import explained
+from checker.needs import Needs, name_of
 from checker.options import Options
 from checker.remark import Remark
 from checker.result import FileReport, PropertyResult, Result, VariantReport
@@ -27,11 +29,13 @@ class View:
              whatever is refuted
     focused  one file, or single properties, were asked for
     quiet    only what keeps the exit code from being 0
+    why      of each proof: its invariant in words, and what it relies on
     """
 
     trace: str = "auto"
     focused: bool = False
     quiet: bool = False
+    why: bool = False
 
 
 _COLOURS = {
@@ -132,12 +136,18 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         told = how_checked(result.verdict for result in variant.results)
         for part in page.wrap(page.clean(told), page.columns - 4) if told else ():
             yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
+    yield from needs_report.block(variant, options.needs and not view.quiet, page)
     if not view.quiet or options.strict:
         yield from _remarks(variant.remarks, page)
     for failure in variant.failures:
         yield page.line([("    internal error: ", Style.FAULT), (page.clean(failure.message), Style.PLAIN)])
+    if (view.why or view.trace == "full") and not view.quiet:
+        for result in variant.properties:
+            yield from reasons.block(result, view.why, page)
     for result in variant.results:
         yield from _trace(result, options, view, page)
+        if isinstance(result, PropertyResult) and result.needs is not None and view.trace in ("full", "short"):
+            yield from _needed(result, result.needs, view.trace, page)
 
 
 def _row(result: Result, options: Options, page: Page, widths: _Widths) -> Iterator[str]:
@@ -170,8 +180,10 @@ def _row(result: Result, options: Options, page: Page, widths: _Widths) -> Itera
     for judged in result.judged:
         if judged.judgement in (Judgement.MISSED, Judgement.INCONCLUSIVE):
             style = Style.FAULT if judged.judgement is Judgement.MISSED else Style.DOUBT
-            told = f"expected: {_WANTED[judged.expectation.verb]} ({judged.judgement.value})"
-            yield page.line([(" " * indent, Style.PLAIN), (told, style)])
+            needs = needs_report.expected(judged.expectation.needs)
+            told = f"expected: {_WANTED[judged.expectation.verb]}{needs} ({judged.judgement.value})"
+            for part in page.wrap(page.clean(told), room):
+                yield page.line([(" " * indent, Style.PLAIN), (part, style)])
 
 
 _WANTED = {
@@ -228,6 +240,20 @@ def _trace(result: Result, options: Options, view: View, page: Page) -> Iterator
     yield ""
 
 
+def _needed(result: PropertyResult, needs: Needs, detail: str, page: Page) -> Iterator[str]:
+    """A trace for each minimal fault set."""
+    for each in needs.breaking:
+        explanation = explained(each.verdict.trace, result.name)
+        name = f"  with {name_of(each.faults, needs.classes)}"
+        yield ""
+        yield page.line([(f"  {page.clean(result.name)}", Style.BOLD), (page.clean(name), Style.DIM)])
+        if detail == "short":
+            yield from _short(explanation, page)
+        else:
+            yield text.render(explanation, page).rstrip("\n")
+        yield ""
+
+
 def _short(explanation: Explanation, page: Page) -> Iterator[str]:
     """Each step on one line."""
     actors = {step.number: page.clean(wording.actor(explanation.model, step)) for step in explanation.steps}
@@ -249,7 +275,7 @@ def _detail(result: Result, options: Options, view: View) -> str:
     if result.code(options) is ExitCode.REFUTED:
         return "full"
     asked = result.name in options.properties
-    if asked or (view.focused and isinstance(result.verdict, Refuted)):
+    if asked or (view.focused and not options.needs and isinstance(result.verdict, Refuted)):
         return "full"
     return "none"
 

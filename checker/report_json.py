@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from checker.certificate import Certificate
 from checker.exitcode import ExitCode
 from checker.explanation import explained
+from checker.invariance import InvariantCertificate
+from checker.needs import FaultSet, Needs, in_order
 from checker.options import Options
+from checker.reliance import Why
 from checker.remark import Remark
 from checker.result import FileReport, PropertyResult, Result, VariantReport
 from checker.tally import tally
@@ -106,6 +109,8 @@ def _result(result: Result, options: Options) -> dict[str, object]:
     found: dict[str, object] = {"name": result.name}
     if isinstance(result, PropertyResult):
         found["form"] = result.form.value
+        found["why"] = None if result.why is None else _why(result.why)
+        found["needs"] = None if result.needs is None else _needs(result.needs, result.name)
     name = result.name if isinstance(result, PropertyResult) else None
     return {
         **found,
@@ -113,7 +118,11 @@ def _result(result: Result, options: Options) -> dict[str, object]:
         "span": _span(result.span),
         "exit_code": int(result.code(options)),
         "expectations": [
-            {"expected": judged.expectation.verb.value, "judgement": judged.judgement.name.lower()}
+            {
+                "expected": judged.expectation.verb.value,
+                "needs": _sets(judged.expectation.needs),
+                "judgement": judged.judgement.name.lower(),
+            }
             for judged in result.judged
         ],
         "verdict": _WORDS[type(result.verdict)],
@@ -139,7 +148,16 @@ def _evidence(verdict: Verdict, name: str | None) -> dict[str, object]:
             return {"furthest_beat": furthest, "beat": beat}
 
 
-def _certificate(certificate: Certificate) -> dict[str, object]:
+def _certificate(certificate: Certificate | InvariantCertificate) -> dict[str, object]:
+    if isinstance(certificate, InvariantCertificate):
+        return {
+            "engine": certificate.engine,
+            "clauses": certificate.clauses,
+            "frames": certificate.frames,
+            "invariant": [str(sentence) for sentence in certificate.told()],
+            "interpreter_states": certificate.walked,
+            "interpreter_steps": certificate.steps,
+        }
     return {
         "engine": certificate.engine,
         "states": certificate.states,
@@ -148,6 +166,53 @@ def _certificate(certificate: Certificate) -> dict[str, object]:
         "interpreter_states": certificate.walked,
         "interpreter_steps": certificate.steps,
     }
+
+
+def _why(why: Why) -> dict[str, object]:
+    return {
+        "parts": why.tried,
+        "needed": [
+            {
+                "kind": part.kind,
+                "part": part.text,
+                "span": _span(part.span),
+                "steps": part.steps,
+                "shortest": part.shortest,
+            }
+            for part in why.needed
+        ],
+        "open": [
+            {"kind": part.kind, "part": part.text, "span": _span(part.span), "reason": part.reason} for part in why.open
+        ],
+    }
+
+
+def _needs(needs: Needs, name: str) -> dict[str, object]:
+    return {
+        "classes": [str(fault) for fault in needs.classes],
+        "complete": needs.complete,
+        "breaking": [
+            {
+                "faults": [str(fault) for fault in in_order(each.faults, needs.classes)],
+                "minimal": each.minimal,
+                "evidence": _evidence(each.verdict, name),
+            }
+            for each in needs.breaking
+        ],
+        "tolerated": [
+            {
+                "faults": [str(fault) for fault in in_order(each.faults, needs.classes)],
+                "evidence": _evidence(each.verdict, name),
+            }
+            for each in needs.tolerated
+        ],
+        "undecided": [[str(fault) for fault in in_order(each, needs.classes)] for each in needs.undecided],
+        "reason": needs.reason,
+    }
+
+
+def _sets(sets: Sequence[FaultSet] | None) -> list[list[str]] | None:
+    return None if sets is None else [sorted(map(str, each)) for each in sets]
 
 
 def _trace(trace: Trace, name: str | None) -> dict[str, object]:

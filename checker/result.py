@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from checker.bundle import Failure
 from checker.coverage import Activity
 from checker.exitcode import ExitCode, gravest
+from checker.needs import Needs
 from checker.options import Options
+from checker.reliance import Why
 from checker.remark import Remark
 from checker.verdict import (
     HoldsTo,
@@ -40,9 +42,15 @@ class PropertyResult:
     doc: str
     verdict: PropertyVerdict
     judged: tuple[Judged, ...]
+    needs: Needs | None = None
+    """Which faults it takes to break it; None where that was not asked."""
+    why: Why | None = None
+    """What the proof relies on; None where that was not asked or there is no proof."""
 
     def code(self, options: Options) -> ExitCode:
-        return _code(self.verdict, self.judged, options)
+        code = _code(self.verdict, self.judged, options)
+        partial = options.needs and self.needs is not None and not self.needs.complete
+        return gravest((code, ExitCode.INCONCLUSIVE)) if partial and not options.asks_for_bound else code
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,17 @@ class Solver:
             raise KeyboardInterrupt
         return Unknown(_shortened(reason))
 
+    def core(self) -> tuple[int, ...]:
+        """After Unsat: assumptions of that question that cannot be true together."""
+        literals = []
+        for found in self._solver.unsat_core():
+            negative = self._z3.is_not(found)
+            symbol = (found.arg(0) if negative else found).decl().name()
+            # z3 names a constant whose symbol is the number i "k!i".
+            number = int(symbol.removeprefix("k!"))
+            literals.append(-number if negative else number)
+        return tuple(literals)
+
     def _hand_on(self) -> None:
         if not self._waiting:
             return
@@ -143,6 +154,31 @@ class Solver:
         return constant if literal > 0 else self._z3.Not(constant)
 
 
+def answer_text(text: str, seconds: float | None = None) -> Answer:
+    """The answer to an SMT-LIB 2 text of Booleans, by a solver of its own.  A text that z3 cannot read is Unknown, and
+    so is the answer when the time is up.  The model of a Sat knows no literals."""
+    import z3
+
+    if seconds is not None and seconds <= 0:
+        return Unknown("out of time")
+    solver: Any = z3.SolverFor("QF_FD", ctx=z3.Context())
+    try:
+        if seconds is not None:
+            solver.set("timeout", min(max(1, round(seconds * 1000)), 0xFFFFFFFE))
+        solver.from_string(text)
+        verdict = solver.check()
+        if verdict == z3.unsat:
+            return Unsat()
+        if verdict == z3.sat:
+            return Sat(lambda literal: literal < 0)
+        reason = str(solver.reason_unknown())
+    except z3.Z3Exception as error:
+        reason = str(error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error)
+    if "keyboard" in reason:
+        raise KeyboardInterrupt
+    return Unknown(_shortened(reason))
+
+
 @dataclass
 class _Z3Model:
     solver: Solver
@@ -164,4 +200,4 @@ def _shortened(reason: str) -> str:
     return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 3] + "..."
 
 
-__all__ = ["Answer", "Literals", "Model", "Sat", "SatSolver", "Solver", "Unknown", "Unsat", "flatten"]
+__all__ = ["Answer", "Literals", "Model", "Sat", "SatSolver", "Solver", "Unknown", "Unsat", "answer_text", "flatten"]

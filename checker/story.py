@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from checker.bundle import Failure, OwnError
 from checker.coding import BudgetedCoding
-from checker.engines.engine import ClosedSet, Path, Reached, Unreachable
+from checker.engines.engine import ClosedSet, Inductive, Path, Reached, Unreachable
 from checker.lower import Lowered
 from checker.options import Options
 from checker.plan import Observer, decide
@@ -39,7 +39,7 @@ def tell(
     story = story_system(lowered, scenario)
     system = story.system if options.symmetry else replace(story.system, swaps=())
     anything = replace(options, depth=None, engine="auto")
-    decisions = decide(system, story.places[-1:], story.places[:-1], anything, observer, deadline)
+    decisions = decide(system, story.places[-1:], story.places[:-1], anything, observer, deadline, helpers=("bmc",))
     if decisions.failures:
         raise OwnError(decisions.failures[0])
     outcome = decisions.of(story.places[-1]).outcome
@@ -50,6 +50,8 @@ def tell(
             _recheck(scenario, lowered, interpreter, closed_set)
             furthest = sum(isinstance(decisions.of(place).outcome, Reached) for place in story.places)
             return NotARun(furthest, " ".join(scenario.beats[furthest].span.text.split()))
+        case Inductive():
+            return Undecided("an invariant alone does not say how far the story gets")
         case _ if decisions.interrupted:
             raise KeyboardInterrupt
         case _:

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 
 from checker.formula import FALSE, Formula, Role, Variable, conjunction, disjunction, equals, member, substitute
-from spec.event import Event
+from spec.event import Event, EventKind
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,7 @@ __all__ = [
     "Constant",
     "Copy",
     "Event",
+    "EventKind",
     "Form",
     "Kind",
     "Permutation",

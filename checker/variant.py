@@ -19,12 +19,15 @@ from checker.engines.engine import Unreachable
 from checker.faultsets import parse_faults
 from checker.lower import Lowered, lower
 from checker.lowering.properties import MODEL_ERRORS
+from checker.needs import Needs, judge_needs
+from checker.needs_search import NeedsSearch
 from checker.options import Options
 from checker.plan import Decisions, Observer, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell
 from checker.transition_system import Property
+from checker.vacuity import Change, changes_of, is_never_reached
 from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
 from spec import syntax
 from spec.interpreter import Interpreter
@@ -93,6 +96,7 @@ class _Check:
         try:
             lowered = lower(self.model, max_faults=self.options.max_faults)
             self._check_properties(lowered)
+            self._find_needs()
             self._tell(scenarios, lowered)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -122,6 +126,8 @@ class _Check:
     def _check_properties(self, lowered: Lowered) -> None:
         targets = [target for target in lowered.system.properties if self._is_wanted(target.name)]
         covers = [cover for target in targets for cover in lowered.antecedents.get(target.name, ())]
+        changes = changes_of(lowered, targets)
+        covers += [change.cover for change in changes.values() if change.cover is not None]
         deadline = self.started + self.options.timeout
         system = lowered.system if self.options.symmetry else replace(lowered.system, swaps=())
         decisions = decide(system, targets, covers, self.options, self.observer, deadline)
@@ -132,7 +138,7 @@ class _Check:
         for target in targets:
             self._add(target, self._confirmed(target, decisions, confirmation, targets))
         if not self.failures:
-            self._remark(lowered, decisions, targets)
+            self._remark(lowered, decisions, targets, changes)
             if decisions.coverage is not None:
                 self.activity = activity(self.model, lowered.system, decisions.coverage)
 
@@ -156,7 +162,9 @@ class _Check:
             self._failed(error.failure)
             return Undecided(f"our own error: {error.failure.message}")
 
-    def _remark(self, lowered: Lowered, decisions: Decisions, targets: Sequence[Property]) -> None:
+    def _remark(
+        self, lowered: Lowered, decisions: Decisions, targets: Sequence[Property], changes: Mapping[str, Change]
+    ) -> None:
         for result in self.properties:
             unstated = all(judged.judgement is Judgement.NOT_JUDGED for judged in result.judged)
             if isinstance(result.verdict, Uncovered) and unstated:
@@ -165,11 +173,47 @@ class _Check:
         proofs = {result.name for result in self.properties if isinstance(result.verdict, Proved)}
         spans = {result.name: result.span for result in self.properties}
         for target in targets:
-            for cover in lowered.antecedents.get(target.name, ()):
-                if target.name in proofs and isinstance(decisions.of(cover).outcome, Unreachable):
-                    message = f"{target.name} is vacuous: the left side of an implication in it is never true"
-                    self.remarks.append(Remark(RemarkKind.VACUOUS, target.name, message, spans[target.name]))
-                    break
+            if target.name not in proofs:
+                continue
+            found = self._vacuous(lowered, decisions, target, changes.get(target.name))
+            if found is not None:
+                kind, why = found
+                message = f"{target.name} is vacuous: {why}"
+                self.remarks.append(Remark(kind, target.name, message, spans[target.name]))
+
+    def _vacuous(
+        self, lowered: Lowered, decisions: Decisions, target: Property, change: Change | None
+    ) -> tuple[RemarkKind, str] | None:
+        """Why the proof of a property says nothing; None as far as is known that it does."""
+        for cover in lowered.antecedents.get(target.name, ()):
+            if is_never_reached(lowered.system, cover, decisions.outcome(cover)):
+                return RemarkKind.VACUOUS, "the left side of an implication in it is never true"
+        if change is None:
+            return None
+        never = change.cover is None or is_never_reached(lowered.system, change.cover, decisions.outcome(change.cover))
+        return (RemarkKind.UNCHANGING, "nothing that it speaks of ever changes") if never else None
+
+    def _find_needs(self) -> None:
+        """Finds which faults it takes to break the properties for which that is asked or expected."""
+        asked = [result for result in self.properties if self._asks_needs(result)]
+        if not asked or self.interrupted or self.failures:
+            return
+        search = NeedsSearch(self.model, self.options, self.observer, self.context)
+        found = search.run({result.name: result.verdict for result in asked})
+        self.interrupted = search.interrupted
+        for failure in search.failures:
+            self._failed(failure)
+        for place, result in enumerate(self.properties):
+            needs = found.get(result.name)
+            if needs is not None:
+                judged = self._judge(result.name, result.verdict, needs)
+                self.properties[place] = replace(result, needs=needs, judged=judged)
+
+    def _asks_needs(self, result: PropertyResult) -> bool:
+        if result.form is PropertyForm.COVER:
+            return False
+        stated = any(judged.expectation.needs is not None for judged in result.judged)
+        return self.options.needs or (stated and not self.options.changes_model)
 
     def _tell(self, scenarios: Sequence[Scenario], lowered: Lowered) -> None:
         for scenario in scenarios:
@@ -221,11 +265,17 @@ class _Check:
             )
         )
 
-    def _judge(self, name: str, verdict: Verdict) -> tuple[Judged, ...]:
+    def _judge(self, name: str, verdict: Verdict, needs: Needs | None = None) -> tuple[Judged, ...]:
         stated = [e for e in self.checked.expectations if e.name == name]
         if self.options.changes_model:
             return tuple(Judged(expectation, Judgement.NOT_JUDGED) for expectation in stated)
-        return tuple(Judged(expectation, judge(expectation, verdict)) for expectation in stated)
+        found = []
+        for expectation in stated:
+            judgement = judge(expectation, verdict)
+            if judgement is Judgement.MET and expectation.needs is not None:
+                judgement = judge_needs(expectation.needs, needs)
+            found.append(Judged(expectation, judgement))
+        return tuple(found)
 
     def _failed(self, failure: Failure) -> None:
         if not failure.sources:

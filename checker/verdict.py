@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from checker.certificate import Certificate
+from checker.invariance import InvariantCertificate
 from counterexamples.explain import Kind, fault_class, kind
 from counterexamples.trace import Trace
 from spec.typed import Expectation, ExpectationVerb
@@ -36,7 +37,7 @@ class Scope:
 class Proved:
     """No reachable state or step, in any number of steps, violates the property."""
 
-    certificate: Certificate
+    certificate: Certificate | InvariantCertificate
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Covered:
 class Uncovered:
     """No reachable state is covered."""
 
-    certificate: Certificate
+    certificate: Certificate | InvariantCertificate
 
 
 @dataclass(frozen=True)

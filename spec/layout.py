@@ -35,8 +35,8 @@ DECLARATION_WORDS = words(
 
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _BINARY = words("=> <=> == != < <= > >= + - * / % . -> and or in")
-_GOES_ON_AFTER = _BINARY | words(", := = : -- not is where then else when")
-_GOES_ON_BEFORE = _BINARY | words(", := = : -- { is where else when catch without")
+_GOES_ON_AFTER = _BINARY | words(", := = : | -- not is where then else when")
+_GOES_ON_BEFORE = _BINARY | words(", := = : | -- { is where else when catch without")
 _DEEPENS = _BINARY | words("( [ ' ? not is of if then else forall exists count all")
 _ENDS_DEPTH = frozenset((",", ":=", "="))
 _OPERAND_FOLLOWS = _BINARY | words("( [ { , := = : not where then else return if while await assert")
@@ -163,7 +163,7 @@ class _Brackets:
             return BLOCK_BRACE
         if last.text in ("or", "else") and before.text == "}":
             return BLOCK_BRACE if self._last_closed == BLOCK_BRACE else SET_BRACE
-        if last.text in _OPERAND_FOLLOWS:
+        if last.text in _OPERAND_FOLLOWS or last.text == "|" or self._follows_needs(before, last):
             return SET_BRACE
         if last.kind is Kind.WORD and before.text not in _NAMES_BLOCK:
             inside = [token for token in tokens[index + 1 : index + 5] if token.kind is not Kind.BREAK]
@@ -173,6 +173,11 @@ class _Brackets:
             if adjacent and inside and inside[0].text == "}" and last.text not in HARD_WORDS:
                 return RECORD_BRACE
         return BLOCK_BRACE
+
+    def _follows_needs(self, before: Token, last: Token) -> bool:
+        """Whether the fault sets of an `expect` begin: `needs` behind a name, outside of all brackets."""
+        named = before.kind is Kind.WORD and before.text not in _NAMES_BLOCK and before.text not in HARD_WORDS
+        return last.text == "needs" and named and not self._stack
 
 
 # ------------------------------------------------------------------------------------------------- line breaks
@@ -215,7 +220,9 @@ class _Breaks:
             frame = frames[-1]
             token.level = level
             if token.kind is Kind.BREAK:
-                if frame.block and self._counts(token, tokens[index + 1], frame.ifs):
+                following = tokens[index + 1]
+                needs = following.text == "needs" and tokens[index + 2].brace == SET_BRACE and token.text == "\n"
+                if frame.block and not needs and self._counts(token, following, frame.ifs):
                     frame.restart()
                     frame.ifs = 0
                     self.result.append(token)

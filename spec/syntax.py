@@ -674,6 +674,22 @@ class Variant(Declaration):
 
 
 @dataclass(frozen=True)
+class FaultSet:
+    """`{crash A, lose A -- B}` in the `needs` of an expectation."""
+
+    span: Span
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """`needs {..} | {..}`."""
+
+    span: Span
+    sets: tuple[FaultSet, ...]
+
+
+@dataclass(frozen=True)
 class Expectation:
     """`expect variant verb names`; variant None: the model's defaults."""
 
@@ -681,6 +697,7 @@ class Expectation:
     variant: Identifier | None
     verb: ExpectationVerb
     names: tuple[Identifier, ...]
+    needs: Needs | None = None
 
 
 # ------------------------------------------------------------------------------------------------- scenarios

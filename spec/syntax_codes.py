@@ -143,7 +143,7 @@ SYNTAX_CODES: tuple[Code, ...] = (
     Code(
         "E115",
         "a word of a later version",
-        "`live`, `param`, `wait`, `timer`, `delay`, `pause`, `replica`, `lossy`, `isolation`, `needs`, "
+        "`live`, `param`, `wait`, `timer`, `delay`, `pause`, `replica`, `lossy`, `isolation`, "
         "`repair`, `priority` and "
         "leases with a duration belong to later versions of the language. What `live` would say can often be said with "
         "`at rest` or `recoverable`.",

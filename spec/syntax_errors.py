@@ -226,6 +226,8 @@ def _fix(situation: Situation) -> str | None:
     undeclared = "on" not in expected or situation.after.text == ":" or found.text in ("queue", "lock")
     if found.kind is Kind.WORD and "durable" in expected and found.text not in _STATEMENT_WORDS and undeclared:
         return f"begin it with `durable` or `volatile`: `durable {found.text} ..`"
+    if found.text == "|":
+        return "write `or`"
     if found.text == "'":
         return 'a text stands between two `"`'
     if (before.kind is Kind.NUMBER and found.text == ".") or (before.text == "." and found.kind is Kind.NUMBER):
@@ -234,6 +236,8 @@ def _fix(situation: Situation) -> str | None:
         return "write `--` between the two ends of a link"
     if found.text == "(" and expected == {".", "["}:
         return "a process is named first: `call P.thread(..)`"
+    if expected == {SET_BRACE}:
+        return "write fault sets: `needs {crash A} | {crash B, lose A -- B}`; `{}` where no fault is needed"
     if expected == {"("}:
         return "write `()` when there are no parameters"
     for token in (found, first):

@@ -236,8 +236,23 @@ class TreeBuilder:
         return syntax.Setting(_whole(parts), parts[0], parts[2])
 
     def expectation(self, parts: Parts) -> syntax.Expectation:
-        _, variant, verb, *names = parts
-        return syntax.Expectation(_whole(parts), variant, ExpectationVerb(verb.text), _of(Identifier, names))
+        _, variant, verb, *names, needs = parts
+        return syntax.Expectation(_whole(parts), variant, ExpectationVerb(verb.text), _of(Identifier, names), needs)
+
+    def needs(self, parts: Parts) -> syntax.Needs:
+        return syntax.Needs(_whole(parts), _of(syntax.FaultSet, parts))
+
+    def fault_set(self, parts: Parts) -> syntax.FaultSet:
+        return syntax.FaultSet(_whole(parts), _of(syntax.Fault, parts))
+
+    def needed_crash(self, parts: Parts) -> syntax.Fault:
+        return syntax.Fault(_whole(parts), FaultKind.CRASH, parts[1], parts[-1] is None)
+
+    def needed_link_fault(self, parts: Parts) -> syntax.Fault:
+        return syntax.Fault(_whole(parts), FaultKind(parts[0].text), parts[1], True)
+
+    def needed_expiry(self, parts: Parts) -> syntax.Fault:
+        return syntax.Fault(_whole(parts), FaultKind.EXPIRE, parts[1], True)
 
     # ------------------------------------------------------------------------------------- scenarios
 

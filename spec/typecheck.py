@@ -19,6 +19,7 @@ from spec.checking.choice import Choice
 from spec.checking.definitions import Definitions
 from spec.checking.dependencies import Dependencies
 from spec.checking.expressions import Expressions
+from spec.checking.fault_sets import FaultSets
 from spec.checking.faults import Faults
 from spec.checking.flow import statements
 from spec.checking.properties import Properties
@@ -82,7 +83,7 @@ def _typecheck(world: World) -> Checked | tuple[Diagnostic, ...]:
     checker = Properties(world, threads, complete=len(threads.everything) == known)
     properties = checker.check_all()
     scenarios = Scenarios(world, threads, fault_checker).check_all()
-    expectations = checker.expectations()
+    expectations = checker.expectations(FaultSets(world, faults))
     errors = world.problems.errors()
     if errors:
         return errors

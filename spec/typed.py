@@ -801,12 +801,14 @@ class ExpectationVerb(Enum):
 
 @dataclass(frozen=True)
 class Expectation:
-    """variant None: for the model's defaults.  name: a property, cover or scenario."""
+    """variant None: for the model's defaults.  name: a property, cover or scenario.  needs: exactly the minimal sets of
+    fault classes that can break the property (None: nothing is said of them)."""
 
     variant: str | None
     verb: ExpectationVerb
     name: str
     span: Span
+    needs: tuple[frozenset[FaultClass], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
 from checker.options import DEFAULT_TIMEOUT
-from checker.plan import PLANS
+from checker.plan import HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
 from checker.report_json import SCHEMA
 from checker.version import VERSION
 from spec.codes import CODES
@@ -254,8 +254,9 @@ def test_numbers_of_the_page_on_verdicts() -> None:
     assert f"at most {Budget().states:,} states" in page
     assert f"in up to {STATE_LIMIT:,} states" in page
     assert f"from {INT_WINDOW[0]} to {INT_WINDOW[-1]}" in page
-    assert PLANS["auto"] == (("search", 0.6), ("bmc", 1.0))
-    assert "runs `search` for the first three fifths of the time, and `bmc` on what is still open" in page
+    assert (SEARCH_SHARE, HELPERS) == (0.6, ("ic3", "bmc"))
+    assert "runs `search` for at most three fifths of the time" in page
+    assert f"after {HEAD_START} seconds or {HEAD_STATES:,} states" in page
     assert f"the time for each variant, {DEFAULT_TIMEOUT:.0f} s by default" in text("docs/command.md")
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from checker import catalogue
+from checker import catalogue, needs_report, proof_file
 from checker.arguments import assignments
+from checker.bundle import Failure, OwnError
 from checker.check import check_file
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
-from checker.options import Options, UnknownNameError
+from checker.options import Options, UnknownNameError, UsageError
 from checker.plan import Observer, Silence
 from checker.progress import ProgressLine
 from checker.report import View, hint, render
@@ -19,6 +22,8 @@ from checker.report_json import document
 from checker.result import FileReport, VariantReport
 from checker.tally import tally
 from checker.verdict import Scope
+from spec import syntax
+from spec.load import load
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
@@ -27,7 +32,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     options = _options(arguments)
     folder = catalogue.library()
     paths = list(dict.fromkeys(path for wanted in arguments.models for path in catalogue.find(wanted, folder)))
-    view = View(arguments.trace or "auto", len(paths) == 1 or bool(options.properties), arguments.quiet)
+    if arguments.certificate is not None:
+        _require_one(paths, options, folder)
+    view = View(arguments.trace or "auto", len(paths) == 1 or bool(options.properties), arguments.quiet, options.why)
     page = console.page
     observer: Observer = Silence()
     line = None
@@ -63,6 +70,8 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
             break
     if not reports and unknown is not None:
         raise unknown
+    if arguments.certificate is not None:
+        _certify(paths[0], reports, options, Path(arguments.certificate), folder)
     code = gravest(report.code(options) for report in reports)
     seconds = time.monotonic() - started
     if arguments.json:
@@ -71,8 +80,39 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         advice = None if arguments.quiet else hint(reports, options, view)
         if advice:
             console.show(f"{advice}\n")
+        table = needs_report.overview(reports, page) if options.needs and not view.quiet else ""
+        if table:
+            console.show(f"{table}\n")
         console.show(f"{tally(reports, options, seconds)}\n")
     return code
+
+
+def _require_one(paths: Sequence[Path], options: Options, folder: Path) -> None:
+    """Raises UsageError unless exactly one variant of one model is asked for."""
+    if len(paths) != 1:
+        raise UsageError(f"--certificate is for one model, not {len(paths)}")
+    module = load(paths[0], folder)
+    if not isinstance(module, tuple):
+        variants = [item.name.name for item in module.items if isinstance(item, syntax.Variant)]
+        if len(variants) > 1 and len(set(options.variants)) != 1:
+            raise UsageError("--certificate is for one variant", f"add --variant: {', '.join(variants)}")
+
+
+def _certify(path: Path, reports: Sequence[FileReport], options: Options, file: Path, folder: Path) -> None:
+    """Writes the certificate of what was proved.  Raises UsageError when the file cannot be written."""
+    module = load(path, folder)
+    variants = [variant for report in reports for variant in report.variants if variant.model is not None]
+    if isinstance(module, tuple) or len(variants) != 1 or variants[0].failures:
+        return
+    text = proof_file.document(module, variants[0], options)
+    for judged in proof_file.verify(text, module, options.timeout):
+        if judged.wrong is not None:
+            message = f"the certificate of {judged.name} does not stand: {judged.wrong} fails"
+            raise OwnError(Failure(message, subject=judged.name, evidence=text))
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the certificate cannot be written: {error}") from None
 
 
 def _options(arguments: argparse.Namespace) -> Options:
@@ -88,5 +128,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         timeout=arguments.timeout,
         states=arguments.states,
         symmetry=not arguments.no_symmetry,
+        needs=arguments.needs,
+        why=arguments.why,
         strict=arguments.strict,
     )

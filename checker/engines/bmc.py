@@ -13,14 +13,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from checker.encode import Template, formula_template
-from checker.engines.engine import Bounded, Budget, Outcome, Progress, Reached, Reporter, Undecided
+from checker.engines.best_path import Rank, Ranked, best_path_of_length, cost
+from checker.engines.engine import Bounded, Budget, Outcome, Path, Progress, Reached, Reporter, Undecided
+from checker.engines.packing import Layout
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saved, Saviour
 from checker.formula import FALSE, negate
-from checker.solver import Model, Sat, SatSolver, Solver, Unknown
-from checker.transition_system import Form, Property, TransitionSystem
+from checker.solver import Model, Sat, SatSolver, Solver, Unknown, Unsat
+from checker.transition_system import Form, Kind, Property, TransitionSystem
 from checker.unroll import Unrolling
 
 _PROGRESS_INTERVAL = 0.5
+_EXPLORED = 200_000
+"""So many states are explored at most to find the best of the shortest paths."""
+_BEST_SHARE = 0.3
+"""Of the time that is left, this may be spent on a better path among the shortest ones."""
 
 
 class Bmc:
@@ -139,7 +145,10 @@ class _Search:
             outcome = self.judge(query, answer.model, depth)
             if outcome is None:
                 continue
-            self.decide(query.target, outcome)
+            if isinstance(outcome, Reached) and outcome.shortest is not None:
+                self.decide_best(query, outcome.path, outcome.shortest, depth)
+            else:
+                self.decide(query.target, outcome)
             active.remove(query)
             self.solver.add_clause(-query.asked)
         self.solver.add_clause(-some)
@@ -158,6 +167,52 @@ class _Search:
                 self.exclude(query, template, depth)
                 return None
         return Reached(self.unrolling.path(model), self.shortest(depth))
+
+    def decide_best(self, query: _Query, path: Path, why: str, depth: int) -> None:
+        """Decides by a path that is as good as can be found, at least by the one given."""
+        ranked = Ranked(path, Rank.ANY)
+        deadline = self.budget.deadline
+        if deadline is not None:
+            now = time.monotonic()
+            deadline = now + _BEST_SHARE * max(deadline - now, 0.0)
+        try:
+            budget = Budget(deadline, states=_EXPLORED)
+            best = best_path_of_length(Layout(self.system), query.target, depth, budget)
+            ranked = best or self.fewest_faults(query, path, deadline)
+        except MemoryError:
+            pass
+        finally:
+            if ranked.rank is Rank.ANY:
+                why += ", not for fewest faults"
+            self.decide(query.target, Reached(ranked.path, f"{why}: {ranked.rank.value}"))
+
+    def fewest_faults(self, query: _Query, path: Path, deadline: float | None) -> Ranked:
+        """The path, or one of its length with the fewest faults, by a sequential counter (Sinz, 2005)."""
+        depth, faults = len(path.actions), cost(path.actions)[0]
+        counted = [0] * faults
+        for moment in range(depth if faults else 0):
+            before, counted = counted, [self.unrolling.new() for _ in range(faults)]
+            for selection, action in zip(self.unrolling.selections(moment), self.system.actions, strict=True):
+                if action.kind is Kind.FAULT:
+                    self.solver.add_clause(-selection, counted[0])
+                    for less, more in zip(before, counted[1:], strict=False):
+                        if less:
+                            self.solver.add_clause(-selection, -less, more)
+            for old, new in zip(before, counted, strict=True):
+                if old:
+                    self.solver.add_clause(-old, new)
+        while faults:
+            seconds = None if deadline is None else deadline - time.monotonic()
+            answer = self.solver.solve((query.asked, -counted[faults - 1]), seconds)
+            if isinstance(answer, Unsat):
+                break
+            outcome = self.judge(query, answer.model, depth) if isinstance(answer, Sat) else Undecided("")
+            if outcome is None:
+                continue
+            if not isinstance(outcome, Reached):
+                return Ranked(path, Rank.ANY)
+            path, faults = outcome.path, cost(outcome.path.actions)[0]
+        return Ranked(path, Rank.FEWEST_FAULTS)
 
     def exclude(self, query: _Query, template: Template, depth: int) -> None:
         self.solver.add_clause(-query.asked, self.unrolling.place(template, depth))

@@ -22,6 +22,8 @@ from checker.transition_system import Action, Cases, Constant, Copy, Form, Permu
 Values = NDArray[np.uint32]
 
 CHUNK = 1 << 16
+_MANY = 1 << 10
+"""So many keys are sorted before they are looked up."""
 SAMPLE = 200
 """On so many states it is checked that the symmetries are symmetries, ..."""
 ORBITS = 20
@@ -327,12 +329,24 @@ class _SortedIndex:
         return len(self._levels[-1])
 
     def _rank_new(self, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        self._levels.append(np.unique(keys))
-        return self._rank(keys, len(self._levels) - 1)[0]
+        order = np.argsort(keys)
+        ascending = keys.take(order)
+        first = np.ones(len(keys), dtype=np.bool_)
+        np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+        self._levels.append(ascending[first])
+        ranks = np.empty(len(keys), dtype=np.uint64)
+        ranks[order] = np.cumsum(first) - 1
+        return ranks
 
     def _rank(self, keys: NDArray[np.uint64], level: int) -> tuple[NDArray[np.uint64], Flags]:
         known = self._levels[level]
-        ranks = np.searchsorted(known, keys)
+        if len(keys) < _MANY:
+            ranks = np.searchsorted(known, keys)
+        else:
+            # in order, the search stays within the cache
+            order = np.argsort(keys)
+            ranks = np.empty(len(keys), dtype=np.intp)
+            ranks[order] = np.searchsorted(known, keys.take(order))
         ranks[ranks == len(known)] = 0
         return ranks.astype(np.uint64), known.take(ranks) == keys
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from checker.invariant import Invariant
 from checker.transition_system import Action, Property, State, TransitionSystem
 
 
@@ -62,6 +63,17 @@ class Unreachable:
 
 
 @dataclass(frozen=True)
+class Inductive:
+    """No reachable state or step violates the property: every run stays within `invariant`, which excludes that.
+
+    `frames` is the number of frames that the proof took.  `checker.invariant.check` re-checks the invariant.
+    """
+
+    invariant: Invariant
+    frames: int
+
+
+@dataclass(frozen=True)
 class Bounded:
     """No violation within `depth` steps; nothing is said beyond.  `reason` says why the engine stopped there."""
 
@@ -76,7 +88,7 @@ class Undecided:
     reason: str
 
 
-Outcome = Reached | Unreachable | Bounded | Undecided
+Outcome = Reached | Unreachable | Inductive | Bounded | Undecided
 
 
 @dataclass
@@ -121,8 +133,6 @@ class Reporter(Protocol):
 class Engine(Protocol):
     name: str
 
-    def run(
-        self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter
-    ) -> None:
+    def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
         """Reports exactly one outcome for each property.  Raises nothing but KeyboardInterrupt and our own bugs."""
         ...

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from checker.engines.best_path import LIMIT, Arcs, Levels, Rank, Ranked, best_path
 from checker.engines.closed_set import SearchedStates
 from checker.engines.closure import Closure, Fate
 from checker.engines.engine import (
@@ -36,7 +37,10 @@ CLOSURE_SHARE = 0.3
 IMAGES = 5_000
 """So many images of a guard are looked at to find out whether the action fires in an image of an explored state."""
 
-SHORTEST = "breadth-first search: all shorter paths were explored"
+BEST_SHARE = 0.3
+"""Of the time that is left, this may be spent on a better path among the shortest ones."""
+SHORTEST = "breadth-first search: all shorter paths were explored; "
+SHORTEST_ONLY = "breadth-first search, not for fewest faults: all shorter paths were explored; "
 WINDOW = "an unbounded integer left the explored window"
 DEPTH = "the depth limit was reached"
 STATES = "the limit on the number of states was reached"
@@ -76,7 +80,7 @@ class _StopError(Exception):
     """The search ends before the state space does."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Query:
     """A property and what is known about it.
 
@@ -116,6 +120,7 @@ class _Run:
         self.parents: list[Numbers] = []
         self.levels: list[int] = [0]
         """The number of the first state of each depth."""
+        self.arcs: dict[int, Arcs] = {}
         self.window: int | None = None
         """The least depth of a frontier state."""
         self.coverage = Coverage()
@@ -259,8 +264,26 @@ class _Run:
 
     def _reached(self, query: _Query, path: Path, depth: int, gap: bool = False) -> None:
         """`gap`: not every state of a smaller depth was decided."""
-        sure = not gap and (self.window is None or self.window >= depth)
-        self._decide(query, Reached(path, SHORTEST if sure else None))
+        if gap or (self.window is not None and self.window < depth):
+            self._decide(query, Reached(path, None))
+            return
+        ranked = Ranked(path, Rank.ANY)
+        try:
+            ranked = self._best_path(query, depth) or ranked
+        except MemoryError:
+            pass
+        finally:
+            why = SHORTEST_ONLY if ranked.rank is Rank.ANY else SHORTEST
+            self._decide(query, Reached(ranked.path, why + ranked.rank.value))
+
+    def _best_path(self, query: _Query, depth: int) -> Ranked | None:
+        now = time.monotonic()
+        deadline = self.budget.deadline
+        share = None if deadline is None else now + BEST_SHARE * max(deadline - now, 0.0)
+        levels = Levels(self.table, self.levels[: depth + 1], self.arcs)
+        budget = Budget(share, states=LIMIT)
+        watch = self.steppers.index(query) if query in self.steppers else 0
+        return best_path(self.layout, self.symmetry, levels, query.target, query.closure, budget, self.relation, watch)
 
     # -- at rest and recoverable --------------------------------------------------------------------------------------
 

@@ -127,6 +127,26 @@ class StateTable:
         self.count = base + len(places)
         return Insertion(base, places, settled)
 
+    def find(self, columns: Columns) -> Numbers:
+        """The number of each state, or -1.  Not to be asked of a sealed table."""
+        found: Numbers = np.full(len(columns[0]), -1, dtype=np.int32)
+        own, pending, slots = np.arange(len(found)), columns, self._slot(columns)
+        last = len(self._slots) - 1
+        while len(own):
+            numbers = self._slots.take(slots)
+            used = numbers >= 0
+            differs = np.zeros(len(own), dtype=np.bool_)
+            for stored, column in zip(self._columns, pending, strict=True):
+                differs |= stored.take(numbers) != column
+            found[own] = np.where(used & ~differs, numbers, -1)
+            left = np.flatnonzero(used & differs)
+            own = own.take(left)
+            pending = [column.take(left) for column in pending]
+            slots = slots.take(left)
+            slots += 1
+            slots &= last
+        return found
+
     def _slot(self, columns: Columns) -> NDArray[np.intp]:
         shift = 65 - len(self._slots).bit_length()
         return (self._hash(columns) >> np.uint64(shift)).astype(np.intp)

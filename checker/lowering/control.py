@@ -35,6 +35,7 @@ class ControlFlow:
     frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
     live: dict[Position, frozenset[str]] = field(default_factory=dict)
     counters: dict[int, frozenset[str]] = field(default_factory=dict)
+    _inner: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.entry = self._visit(self.thread.body, END, (), frozenset())
@@ -131,6 +132,7 @@ class ControlFlow:
 
     def _solve_liveness(self) -> None:
         """Backward data flow to the least fixed point (Kildall 1973)."""
+        self._inner = self._declared_inside_blocks()
         uses = {s.id: frozenset(self._uses(s)) for s in self.statements.values()}
         kills = {s.id: frozenset(self._kills(s)) for s in self.statements.values()}
         live: dict[Position, frozenset[str]] = {END: frozenset()}
@@ -166,10 +168,24 @@ class ControlFlow:
             out |= locals_in(expression)
         return frozenset(out & ({local.key for local in self.thread.locals} | self.counters[position]))
 
+    def _declared_inside_blocks(self) -> dict[int, frozenset[str]]:
+        """For each one-step block the locals that no statement outside it names: they live within its step."""
+        named: dict[str, set[int]] = {parameter.key: {END} for parameter in self.thread.parameters}
+        for statement in self.statements.values():
+            for key in _names_in(statement):
+                named.setdefault(key, set()).add(statement.id)
+        inner: dict[int, set[str]] = {}
+        for key, sites in named.items():
+            if len(sites) == 1:
+                inner.setdefault(next(iter(sites)), set()).add(key)
+        return {number: frozenset(keys) for number, keys in inner.items()}
+
     def _uses(self, statement: Statement) -> set[str]:
         names = set()
         for expression in expressions_of(statement):
             names |= locals_in(expression)
+        if isinstance(statement, typed.Atomic):
+            names -= self._inner.get(statement.id, frozenset())
         if isinstance(statement, typed.Any):
             names.discard(statement.key)
         if isinstance(statement, typed.For):
@@ -195,6 +211,17 @@ def attempts_key(statement: typed.Retry) -> str:
 
 def remaining_key(statement: typed.For) -> str:
     return f"for:{statement.id}"
+
+
+def _names_in(statement: Statement) -> set[str]:
+    """Keys of the locals that the statement reads or assigns; for one-step blocks, all of its body."""
+    names = set(targets_of(statement))
+    for expression in expressions_of(statement):
+        names |= locals_in(expression)
+    if isinstance(statement, typed.Atomic):
+        for inner in all_statements(statement.body):
+            names.update(targets_of(inner))
+    return names
 
 
 def _places(target: Target) -> Iterator[Place]:

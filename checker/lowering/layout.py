@@ -274,6 +274,23 @@ def decode(node: Node, codes: Mapping[Variable, int]) -> Value:
             return frozenset(x for x, variable in node.members.items() if codes[variable])
 
 
+def is_assigned(node: Node, codes: Mapping[Variable, int]) -> bool:
+    """False where a local of an ids type, or a local with such a part, was never assigned: no id stands for that."""
+    match node:
+        case Leaf():
+            return not (
+                isinstance(node.type, IdType) and isinstance(node.variable.values[codes[node.variable]], Beyond)
+            )
+        case RecordNode():
+            return all(is_assigned(child, codes) for child in node.fields.values())
+        case TupleNode():
+            return all(is_assigned(child, codes) for child in node.items)
+        case OptionalNode():
+            return not codes[node.present] or is_assigned(node.value, codes)
+        case MapNode() | SetNode():
+            return True
+
+
 def encode(node: Node, value: Value, codes: dict[Variable, int]) -> None:
     """Sets the codes of a part's variables.  An integer outside the window becomes BEYOND."""
     match node:

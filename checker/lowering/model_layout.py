@@ -8,7 +8,7 @@ from typing import Final
 
 from checker.formula import Role, Variable
 from checker.lowering.control import END, START, ControlFlow, all_statements
-from checker.lowering.layout import Key, Layout, Node, code_of, dead_code, decode, encode, leaves
+from checker.lowering.layout import Key, Layout, Node, code_of, dead_code, decode, encode, is_assigned, leaves
 from checker.transition_system import State
 from spec import typed
 from spec.event import Party, Slot
@@ -401,7 +401,7 @@ class ModelLayout:
                 return END
 
     def decode(self, state: State) -> GlobalState:
-        """The state that people see.  Locals that are dead there are left out."""
+        """The state that people see.  Locals that are dead or unassigned there are left out."""
         codes = dict(zip(self._layout.variables, state, strict=True))
 
         def value(variable: Variable) -> object:
@@ -422,7 +422,7 @@ class ModelLayout:
             at = node.flow.entry if control.position == START else control.position
             activations[slot] = Activation(
                 at,
-                {k: decode(part, codes) for k, part in node.locals.items() if k in live},
+                {k: decode(part, codes) for k, part in node.locals.items() if k in live and is_assigned(part, codes)},
                 isinstance(control, Waiting),
                 caller,
             )

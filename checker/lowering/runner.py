@@ -114,8 +114,14 @@ class Runner:
         return self.world.decide(value.formula)
 
     def single(self, expression: Expression, site: int) -> Value:
-        """The expression's value, made concrete by splitting."""
-        return next(iter(cases_of(self.world.concrete(self.evaluate(expression, site)))))
+        """The expression's value, made concrete by splitting.
+
+        Where none of its cases holds although it is defined, it rests on a local that was never assigned.  No run gets
+        there, and a step from there, with whatever value, would tell interchangeable ids apart."""
+        value, condition = next(iter(cases_of(self.world.concrete(self.evaluate(expression, site))).items()))
+        if self.world.simplify(condition) is FALSE:
+            raise Pruned
+        return value
 
     # ----------------------------------------------------------------------------------------- local running
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from spec import syntax
+from spec.checking.fault_sets import FaultSets
 from spec.checking.flow import statements
 from spec.checking.scope import Context, Scope
 from spec.checking.threads import CheckedThreads
@@ -85,7 +86,7 @@ class Properties:
 
     # ------------------------------------------------------------------------------------------ expectations
 
-    def expectations(self) -> tuple[Expectation, ...]:
+    def expectations(self, fault_sets: FaultSets) -> tuple[Expectation, ...]:
         """All expectations without errors."""
         tables = self._world.tables
         made: list[Expectation] = []
@@ -106,16 +107,17 @@ class Properties:
                     f"there is no variant `{variant}`",
                     fix=did_you_mean(node.variant.name, tables.variants),
                 )
+            needs = None if node.needs is None else fault_sets.check(node, self._covers())
             for name in node.names:
                 if self._fits(node.verb, name) and self._consistent(variant, node.verb, name, seen):
-                    made.append(Expectation(variant, node.verb, name.name, node.span))
+                    made.append(Expectation(variant, node.verb, name.name, node.span, needs))
         return tuple(made)
 
     def _fits(self, verb: ExpectationVerb, name: syntax.Identifier) -> bool:
         tables = self._world.tables
         label = name.name
         fitting: tuple[ExpectationVerb, ...]
-        covers = [n for n, p in tables.properties.items() if p.form is PropertyForm.COVER]
+        covers = self._covers()
         others = [n for n in tables.properties if n not in covers]
         if label in covers:
             found, fitting = "a cover", _OF_COVERS
@@ -136,6 +138,9 @@ class Properties:
         words = listed([v.value for v in fitting], "or")
         self._problems.error("E278", name.span, f"`{label}` is {found}; what can be expected of it is {words}")
         return False
+
+    def _covers(self) -> list[str]:
+        return [n for n, p in self._world.tables.properties.items() if p.form is PropertyForm.COVER]
 
     def _built_in(self, name: str) -> bool:
         found = _ASSERTION.fullmatch(name)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+import os
+import signal
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -10,19 +14,23 @@ from checker.engines.engine import (
     Bounded,
     Budget,
     Coverage,
+    Inductive,
     Outcome,
+    Path,
     Progress,
     Reached,
     Reporter,
     Undecided,
     Unreachable,
 )
+from checker.invariant import Invariant
 from checker.options import Options
 from checker.plan import Decisions, Silence, decide
 from checker.transition_system import Property, TransitionSystem
 from tests.checker.samples import Closed, FakeEngine, Run, counter, path, prop
 
 P, Q = prop("p"), prop("q")
+SYSTEM = counter(P, Q)
 
 
 def answer(outcomes: dict[str, Outcome]) -> Run:
@@ -34,35 +42,59 @@ def answer(outcomes: dict[str, Outcome]) -> Run:
     return run
 
 
-def install(
-    monkeypatch: pytest.MonkeyPatch, search: Run, bmc: Run | None = None
-) -> list[tuple[str, list[str], Budget]]:
-    """Replaces both engines; answers the list of their runs: engine, properties, budget."""
-    runs: list[tuple[str, list[str], Budget]] = []
+class Runs:
+    """The runs of engines, also of those in other processes: engine, properties, budget."""
+
+    def __init__(self) -> None:
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115
+
+    def note(self, name: str, targets: Sequence[Property], budget: Budget) -> None:
+        content = [name, [t.name for t in targets], budget.deadline, budget.depth, budget.states]
+        os.write(self.log.fileno(), json.dumps(content).encode() + b"\n")
+
+    def __iter__(self) -> Iterator[tuple[str, list[str], Budget]]:
+        for line in os.pread(self.log.fileno(), 100_000, 0).splitlines():
+            name, targets, deadline, depth, states = json.loads(line)
+            yield name, targets, Budget(deadline, depth, states)
+
+    def names(self) -> list[str]:
+        return [name for name, _, _ in self]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, search: Run, bmc: Run | None = None, ic3: Run | None = None) -> Runs:
+    """Replaces all engines; those that are left out know nothing."""
+    runs = Runs()
+
+    def nothing(system: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        for target in targets:
+            reporter.decided(target, Undecided("not this one"))
 
     def wrap(name: str, behaviour: Run) -> FakeEngine:
         def run(system: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
-            runs.append((name, [target.name for target in targets], budget))
+            runs.note(name, targets, budget)
             behaviour(system, targets, budget, reporter)
 
         return FakeEngine(name, run)
 
     monkeypatch.setitem(plan.ENGINES, "search", lambda: wrap("search", search))
-    monkeypatch.setitem(plan.ENGINES, "bmc", lambda: wrap("bmc", bmc or answer({})))
+    monkeypatch.setitem(plan.ENGINES, "bmc", lambda: wrap("bmc", bmc or nothing))
+    monkeypatch.setitem(plan.ENGINES, "ic3", lambda: wrap("ic3", ic3 or nothing))
     return runs
 
 
 def go(options: Options | None = None, covers: Sequence[Property] = ()) -> Decisions:
     deadline = time.monotonic() + 100
-    return decide(counter(P, Q), (P, Q), covers, options or Options(), Silence(), deadline)
+    return decide(SYSTEM, (P, Q), covers, options or Options(), Silence(), deadline)
 
 
-def test_bmc_gets_only_what_the_search_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_others_get_only_what_the_search_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     done = Unreachable(Closed(), 1)
-    found = Reached(path(counter(), 2), None)
-    runs = install(monkeypatch, answer({"p": done, "q": Bounded(1, "time")}), answer({"q": found}))
+    found = Reached(path(SYSTEM, 2), None)
+    runs = install(monkeypatch, answer({"p": done, "q": Bounded(0, "time")}), answer({"q": found}))
     decisions = go()
-    assert [(name, targets) for name, targets, _ in runs] == [("search", ["p", "q"]), ("bmc", ["q"])]
+    told = [(name, targets) for name, targets, _ in runs]
+    assert told[0] == ("search", ["p", "q"])
+    assert sorted(told[1:]) == [("bmc", ["q"]), ("ic3", ["q"])]
     assert decisions.of(P) == plan.Decision("search", done)
     assert decisions.of(Q) == plan.Decision("bmc", found)
 
@@ -70,49 +102,57 @@ def test_bmc_gets_only_what_the_search_left_open(monkeypatch: pytest.MonkeyPatch
 def test_the_deeper_bound_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     done = Unreachable(Closed(), 1)
     install(monkeypatch, answer({"p": Bounded(9, "time"), "q": done}), answer({"p": Bounded(4, "time")}))
-    assert go().of(P) == plan.Decision("search", Bounded(9, "time"))
+    told = "time; ic3: not this one; bmc: time at depth 4"
+    assert go().of(P) == plan.Decision("search", Bounded(9, told))
     install(monkeypatch, answer({"p": Bounded(4, "time"), "q": done}), answer({"p": Bounded(9, "time")}))
-    assert go().of(P) == plan.Decision("bmc", Bounded(9, "time"))
+    told = "time; search: time at depth 4; ic3: not this one"
+    assert go().of(P) == plan.Decision("bmc", Bounded(9, told))
     install(monkeypatch, answer({"p": Bounded(0, "time"), "q": done}), answer({"p": Undecided("out of reach")}))
-    assert go().of(P) == plan.Decision("search", Bounded(0, "time"))
+    told = "time; ic3: not this one; bmc: out of reach"
+    assert go().of(P) == plan.Decision("search", Bounded(0, told))
 
 
 def test_the_depth_asked_for_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = install(monkeypatch, answer({"p": Bounded(5, "depth"), "q": Bounded(5, "depth")}))
     go(Options(depth=5))
-    assert [name for name, _, _ in runs] == ["search"]
-    assert runs[0][2].depth == 5
+    assert runs.names() == ["search"]
+    assert next(iter(runs))[2].depth == 5
 
 
-@pytest.mark.parametrize("engine", ["search", "bmc"])
+@pytest.mark.parametrize("engine", ["search", "bmc", "ic3"])
 def test_one_engine_on_demand(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     both = answer({"p": Undecided("no"), "q": Undecided("no")})
-    runs = install(monkeypatch, both, both)
+    runs = install(monkeypatch, both, both, both)
     go(Options(engine=engine, states=7))
-    assert [name for name, _, _ in runs] == [engine]
-    assert runs[0][2].states == 7
+    assert runs.names() == [engine]
+    assert next(iter(runs))[2].states == 7
 
 
-def test_the_search_leaves_time_for_bmc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     both = answer({"p": Undecided("no"), "q": Undecided("no")})
-    runs = install(monkeypatch, both, both)
+    runs = install(monkeypatch, both, both, both)
     now = time.monotonic()
-    decide(counter(P, Q), (P, Q), (), Options(), Silence(), now + 100)
-    first, second = runs[0][2].deadline, runs[1][2].deadline
-    assert first is not None
-    assert second is not None
-    assert 55 < first - now < 65
-    assert 95 < second - now < 101
+    decide(SYSTEM, (P, Q), (), Options(), Silence(), now + 100)
+    deadlines = [budget.deadline or 0.0 for _, _, budget in runs]
+    assert 55 < deadlines[0] - now < 65
+    assert [95 < deadline - now < 101 for deadline in deadlines[1:]] == [True, True]
 
 
-def test_covers_are_looked_for_once_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_covers_are_looked_for_by_search_and_ic3_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     cover = prop("c")
     undecided = Undecided("no")
     runs = install(
-        monkeypatch, answer({"p": undecided, "q": undecided, "c": undecided}), answer({"p": undecided, "q": undecided})
+        monkeypatch,
+        answer({"p": undecided, "q": undecided, "c": undecided}),
+        answer({"p": undecided, "q": undecided}),
+        answer({"p": undecided, "q": undecided, "c": undecided}),
     )
     go(covers=[cover])
-    assert [targets for _, targets, _ in runs] == [["p", "q", "c"], ["p", "q"]]
+    assert {name: targets for name, targets, _ in runs} == {
+        "search": ["p", "q", "c"],
+        "ic3": ["p", "q", "c"],
+        "bmc": ["p", "q"],
+    }
 
 
 def test_an_interrupt_keeps_what_was_decided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +165,7 @@ def test_an_interrupt_keeps_what_was_decided(monkeypatch: pytest.MonkeyPatch) ->
     assert decisions.interrupted
     assert decisions.of(P).outcome == Bounded(3, "x")
     assert decisions.of(Q).outcome == Undecided("interrupted")
-    assert [name for name, _, _ in runs] == ["search"]
+    assert runs.names() == ["search"]
 
 
 def test_an_engine_without_memory_leaves_the_rest_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +177,7 @@ def test_an_engine_without_memory_leaves_the_rest_to_the_next(monkeypatch: pytes
 
     runs = install(monkeypatch, full, answer({"q": Undecided("too hard")}))
     decisions = go()
-    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"]]
+    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"], ["q"]]
     assert decisions.of(P).outcome == done
     outcome = decisions.of(Q).outcome
     assert isinstance(outcome, Undecided)
@@ -171,7 +211,7 @@ def test_an_engine_that_forgets_a_property_is_our_own_error(monkeypatch: pytest.
 def test_engines_that_contradict_each_other_are_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search excluded every run of 2 steps, and then a run of 2 steps is found."""
     done = Unreachable(Closed(), 1)
-    found = Reached(path(counter(), 2), None)
+    found = Reached(path(SYSTEM, 2), None)
     install(monkeypatch, answer({"p": Bounded(2, "x"), "q": done}), answer({"p": found}))
     decisions = go()
     assert ["contradict" in failure.message for failure in decisions.failures] == [True]
@@ -180,11 +220,11 @@ def test_engines_that_contradict_each_other_are_our_own_error(monkeypatch: pytes
 
 def test_a_longer_path_than_the_bound_is_no_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
     done = Unreachable(Closed(), 1)
-    found = Reached(path(counter(), 2), None)
+    found = Reached(path(SYSTEM, 2), None)
     install(monkeypatch, answer({"p": Bounded(1, "x"), "q": done}), answer({"p": found}))
     decisions = go()
     assert decisions.failures == []
-    assert decisions.of(P).outcome == found
+    assert decisions.of(P).outcome == Reached(path(SYSTEM, 2), "search: no violation within 1 step")
 
 
 def test_progress_names_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +242,150 @@ def test_progress_names_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
         reporter.covered(Coverage({1}, True))
 
     install(monkeypatch, slow)
-    decisions = decide(counter(P, Q), (P, Q), (), Options(), Watcher(), time.monotonic() + 10)
+    decisions = decide(SYSTEM, (P, Q), (), Options(), Watcher(), time.monotonic() + 10)
     assert seen == [("p", "q"), ("q",)]
     assert decisions.coverage == Coverage({1}, True)
+
+
+# ------------------------------------------------------------------------------------------------------ side by side
+
+PROOF = Inductive(Invariant(()), 2)
+
+
+def slow(seconds: float, outcomes: dict[str, Outcome] | None = None) -> Run:
+    """A search that is at work for so long, unless it is told to stop; then it has nothing but a bound."""
+
+    def run(system: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not budget.expired():
+            reporter.progress(Progress("search", 1, 10, 5.0))
+            time.sleep(0.01)
+        for target in targets:
+            reporter.decided(target, (outcomes or {}).get(target.name, Bounded(3, "out of time")))
+
+    return run
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "HEAD_START", 0.05)
+
+
+def test_a_quick_search_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Unreachable(Closed(), 1)
+    runs = install(monkeypatch, slow(0.3, {"p": done, "q": done}))
+    go()
+    assert runs.names() == ["search"]
+
+
+def test_many_states_end_the_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def many(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        reporter.progress(Progress("search", 1, plan.HEAD_STATES + 1, 5.0))
+        slow(20)(s, targets, budget, reporter)
+
+    runs = install(monkeypatch, many, ic3=answer({"p": PROOF, "q": PROOF}))
+    started = time.monotonic()
+    assert go().of(P) == plan.Decision("ic3", PROOF)
+    assert time.monotonic() - started < 5
+    assert runs.names() == ["search", "ic3"]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_proof_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, slow(60), ic3=answer({"p": PROOF, "q": PROOF}))
+    started = time.monotonic()
+    decisions = go()
+    assert time.monotonic() - started < 10
+    assert [decisions.of(target).engine for target in (P, Q)] == ["ic3", "ic3"]
+    assert decisions.failures == []
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_end_of_the_search_stops_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Unreachable(Closed(), 1)
+    install(monkeypatch, slow(0.5, {"p": done, "q": done}), ic3=slow(600), bmc=slow(600))
+    started = time.monotonic()
+    assert go().of(P).outcome is done
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_killed_engine_loses_nothing_and_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        reporter.decided(P, PROOF)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    install(monkeypatch, slow(1), ic3=killed)
+    decisions = go()
+    assert decisions.of(P) == plan.Decision("ic3", PROOF)
+    outcome = decisions.of(Q).outcome
+    assert isinstance(outcome, Bounded)
+    assert outcome.depth == 3
+    assert "ic3: its process was ended by signal 9 (SIGKILL)" in outcome.reason
+    assert decisions.failures == []
+
+
+@pytest.mark.usefixtures("at_once")
+def test_memory_and_unknown_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hungry(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        raise MemoryError
+
+    unknown = Undecided("the solver gave up: canceled")
+    install(monkeypatch, hungry, ic3=hungry, bmc=answer({"p": unknown, "q": unknown}))
+    outcome = go().of(P).outcome
+    told = "search: search ran out of memory; ic3: out of memory; bmc: the solver gave up: canceled"
+    assert outcome == Undecided(told)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_run_that_may_be_too_long_is_replaced_by_a_shortest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The counter's shortest run to 2 has 2 steps; the first one that is found is said to have an idle step more."""
+    longer = Reached(Path(((0,), (1,), (2,), (2,)), (*SYSTEM.actions, SYSTEM.actions[1])), None)
+    short = Reached(path(SYSTEM, 2), "breadth-first search")
+    install(monkeypatch, slow(1, {"p": short, "q": short}), ic3=answer({"p": longer, "q": longer}))
+    assert go().of(P) == plan.Decision("search", short)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_bound_of_one_less_makes_a_run_a_shortest(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Reached(path(SYSTEM, 2), None)
+    install(monkeypatch, slow(1, {"p": Bounded(1, "x"), "q": Bounded(0, "x")}), ic3=answer({"p": found, "q": found}))
+    decisions = go()
+    shortest = Reached(path(SYSTEM, 2), "search: no violation within 1 step")
+    assert decisions.of(P) == plan.Decision("ic3", shortest)
+    assert decisions.of(Q) == plan.Decision("ic3", found)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("first", [True, False])
+def test_a_proof_and_a_run_contradict_each_other(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Reached(path(SYSTEM, 2), None)
+    one, other = (PROOF, found) if first else (found, PROOF)
+    install(monkeypatch, slow(1, {"p": one, "q": PROOF}), ic3=answer({"p": other, "q": PROOF}))
+    decisions = go()
+    assert ["contradict" in failure.message for failure in decisions.failures] == [True]
+    assert isinstance(decisions.of(P).outcome, Undecided)
+
+
+def test_an_engine_beside_that_raises_is_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        raise ZeroDivisionError("oops")
+
+    install(monkeypatch, answer({"p": Bounded(1, "x"), "q": Bounded(1, "x")}), ic3=broken)
+    decisions = go()
+    assert ["ic3" in failure.message for failure in decisions.failures] == [True]
+    assert "ZeroDivisionError" in (decisions.failures[0].detail or "")
+
+
+def test_an_engine_that_overstays_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stubborn(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        time.sleep(600)
+
+    monkeypatch.setattr(plan, "_OVERTIME", 0.3)
+    install(monkeypatch, answer({"p": Bounded(1, "x"), "q": Bounded(1, "x")}), ic3=stubborn, bmc=stubborn)
+    started = time.monotonic()
+    decisions = decide(SYSTEM, (P, Q), (), Options(), Silence(), started + 0.5)
+    assert time.monotonic() - started < 8
+    outcome = decisions.of(P).outcome
+    assert isinstance(outcome, Bounded)
+    assert "ic3: out of time" in outcome.reason

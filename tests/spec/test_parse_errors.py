@@ -131,7 +131,6 @@ def test_errors_in_declarations(text: str, code: str, column: int, words: str) -
         "priority x",
         "replica r of s",
         "isolation snapshot",
-        "expect v refutes p needs {a}",
         "store s { timer t: K }",
         "store s { lossy x: K }",
         "store s { durable queue q: K priority }",

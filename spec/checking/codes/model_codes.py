@@ -8,6 +8,7 @@ from spec.diagnostic import Code
 _SWITCH = "switch rescan: bool = false"
 _VARIANT = "variant v1 { rescan = true }"
 _STORY = "scenario told { Server.start request; %s }"
+_FAULTS = "faults { crash db, Server }"
 _INVARIANT = "invariant kept: forall w: Workflow. db.workflow[w] != DONE"
 
 MODEL_CODES: tuple[Code, ...] = (
@@ -147,5 +148,27 @@ MODEL_CODES: tuple[Code, ...] = (
         "`model_errors` and `assert_LINE` are the names of what is always checked.",
         example(rest="invariant model_errors: forall w: Workflow. db.workflow[w] != DONE"),
         example(rest="invariant errors: forall w: Workflow. db.workflow[w] != DONE"),
+    ),
+    Code(
+        "E288",
+        "`needs` where no fault can break anything",
+        "`needs` says which faults it takes to refute a property. It stands behind `refutes`, and not behind covers.",
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect proves kept needs {{crash db}}"),
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash db}}"),
+    ),
+    Code(
+        "E289",
+        "a fault class that the model does not declare",
+        "The fault sets of `needs` hold classes of the model's `faults`, written as there.",
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{lose Server -- db}}"),
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash Server}}"),
+    ),
+    Code(
+        "E290",
+        "fault sets that are not minimal",
+        "`needs` lists the minimal fault sets: none contains another or is there twice, and `{}` (no fault is needed) "
+        "stands alone.",
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash db}} | {{crash db, crash Server}}"),
+        example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash db}} | {{crash Server}}"),
     ),
 )

@@ -1,0 +1,78 @@
+"""`counterpoint verify`: checks a certificate against a model."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from checker import catalogue
+from checker.console import Console
+from checker.evidence import plural
+from checker.exitcode import ExitCode, gravest
+from checker.options import UsageError
+from checker.proof_file import Judged, verify
+from counterexamples.render.page import Page, Style
+from spec.load import load
+
+_MOST_SENTENCES = 20
+
+
+def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
+    """0 when every proof in the file stands, 1 when one does not, 4 when the solver does not tell or there is none.
+    Raises UsageError (2) when the file cannot be read, is damaged, or is for another model or choice."""
+    folder = catalogue.library()
+    paths = catalogue.find(arguments.model, folder)
+    if len(paths) != 1:
+        raise UsageError(f"{arguments.model!r} names {len(paths)} models; a certificate is for one")
+    try:
+        text = Path(arguments.certificate).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the certificate {arguments.certificate} cannot be read: {error}") from None
+    module = load(paths[0], folder)
+    if isinstance(module, tuple):
+        raise UsageError(f"the model {arguments.model} has errors", f"see: counterpoint check {arguments.model}")
+    judged = verify(text, module, arguments.timeout)
+    if arguments.smt2 is not None:
+        _extract(judged, Path(arguments.smt2))
+    page = console.page
+    for each in judged:
+        console.show("\n".join(_lines(each, page)) + "\n")
+    good = sum(each.accepted for each in judged)
+    console.show(f"{arguments.certificate}: {good} of {plural(len(judged), 'proof')} accepted\n")
+    if not judged:
+        return ExitCode.INCONCLUSIVE
+    return gravest(_code(each) for each in judged)
+
+
+def _code(judged: Judged) -> ExitCode:
+    if judged.wrong is not None:
+        return ExitCode.REFUTED
+    return ExitCode.INCONCLUSIVE if judged.unknown is not None else ExitCode.MET
+
+
+def _lines(judged: Judged, page: Page) -> list[str]:
+    name = page.clean(judged.name)
+    if judged.wrong is not None:
+        mark, style, told = "✗" if page.unicode else "x", Style.FAULT, f"rejected: {judged.wrong} does not hold"
+    elif judged.unknown is not None:
+        mark, style, told = "?", Style.DOUBT, f"not decided: {judged.unknown}"
+    else:
+        mark, style = "✓" if page.unicode else "+", Style.GOOD
+        told = "accepted: initiation, consecution and safety hold"
+    lines = [page.line([("  ", Style.PLAIN), (mark, style), (f" {name}  {judged.form.value}  {told}", Style.PLAIN)])]
+    for sentence in judged.words[:_MOST_SENTENCES]:
+        for number, part in enumerate(page.wrap(page.clean(sentence), page.columns - 8)):
+            lines.append(page.line([(" " * (6 if number == 0 else 8), Style.PLAIN), (part, Style.DIM)]))
+    if len(judged.words) > _MOST_SENTENCES:
+        lines.append(page.line([(f"      and {len(judged.words) - _MOST_SENTENCES} more", Style.DIM)]))
+    return lines
+
+
+def _extract(judged: tuple[Judged, ...], folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in judged:
+            for name, text in each.obligations.items():
+                (folder / f"{each.name}.{name}.smt2").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the obligations cannot be written to {folder}: {error}") from None

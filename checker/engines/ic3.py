@@ -1,0 +1,347 @@
+"""IC3, or property directed reachability: proofs for runs of any length.
+
+Bradley, "SAT-based model checking without unrolling", 2011; Eén, Mishchenko and Brayton, "Efficient implementation of
+property directed reachability", 2011.  Frame i over-approximates what can be reached within i steps.  A state of the
+last frame that is bad is followed backwards: either the initial state is met, or at some level the cube around it is
+found to be unreachable, generalised, and excluded.  When two neighbouring frames agree they are an inductive invariant.
+
+What is special here: steps are computed backwards action by action, without a transition relation (see
+`checker.engines.preimages`), cubes are kept with their images under the symmetries, and the frames, which speak of the
+system and not of a property, are kept from one property to the next.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from checker.engines.cubes import Cube, Space, Symmetry
+from checker.engines.engine import Bounded, Budget, Inductive, Outcome, Path, Progress, Reached, Reporter, Undecided
+from checker.engines.frames import FOREVER, Frames, TooManyImages
+from checker.engines.inductive_core import inductive_core
+from checker.engines.preimages import Blocked, Predecessor, Preimages
+from checker.formula import Formula, conjunction, disjunction, evaluate, member, negate, variables_of
+from checker.invariant import Invariant
+from checker.sat import GaveUp, Incremental, sat_solver
+from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, after, successor
+
+LARGEST_ORBIT = 5_000
+WINDOW = "an unbounded integer left the explored window"
+_PROGRESS_INTERVAL = 0.5
+
+
+class Ic3:
+    """The engine.  It decides invariants, covers and step invariants, and proves them with an inductive invariant.
+
+    symmetry     use the swaps of the system
+    make_solver  the SAT solver to use
+    """
+
+    name = "ic3"
+
+    def __init__(self, symmetry: bool = True, make_solver: Callable[[], Incremental] = sat_solver) -> None:
+        self._symmetry = symmetry
+        self._make_solver = make_solver
+
+    def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        """Reports for each property Reached, Inductive, Bounded or Undecided.  Raises KeyboardInterrupt only."""
+        left = list(properties)
+        symmetries = [True, False] if self._symmetry and system.swaps else [False]
+        for symmetric in symmetries:
+            try:
+                run = _Run(system, symmetric, self._make_solver, budget, reporter)
+                try:
+                    while left:
+                        reporter.decided(left[0], run.decide(left[0]))
+                        left.pop(0)
+                finally:
+                    run.frames.close()
+            except (TooManyImages, _NotSymmetric):
+                continue
+            except MemoryError:
+                reason = "out of memory"
+                for target in left:
+                    reporter.decided(target, Undecided(reason))
+            return
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Obligation:
+    """Every state of `cube` leads, by `action`, into the cube of `then`; the last one is bad."""
+
+    cube: Cube
+    action: Action | None
+    then: _Obligation | None
+
+
+class _NotSymmetric(Exception):
+    """A symmetry of the system is none: it leads from states that runs reach to states that they do not."""
+
+
+class _Run:
+    """One system, one solver; `decide` is called for one property after the other."""
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        symmetric: bool,
+        make_solver: Callable[[], Incremental],
+        budget: Budget,
+        reporter: Reporter,
+    ) -> None:
+        self.system = system
+        self.budget = budget
+        self.reporter = reporter
+        self.make_solver = make_solver
+        self.space = Space(system.variables)
+        self.preimages = Preimages(system, self.space)
+        symmetry = Symmetry(self.space, system.swaps if symmetric else (), LARGEST_ORBIT)
+        self.frames = Frames(self.space, symmetry, make_solver)
+        self.frames.clauses.solver.deadline = budget.deadline
+        self.going_on = conjunction((negate(system.halted), negate(system.frontier)))
+        self.counter = 0
+        self.reported = time.monotonic()
+        self.window: int | None = None
+        """No frontier state is nearer than this, and one is reachable."""
+        self.level = 0
+
+    # -- one property -------------------------------------------------------------------------------------------------
+
+    def decide(self, target: Property) -> Outcome:
+        if target.form not in (Form.INVARIANT, Form.COVER, Form.STEP_INVARIANT):
+            return Undecided(f"whether `{target.form.value}` holds is not decided by ic3")
+        self.level = 0
+        try:
+            if self.budget.expired():
+                return Undecided("out of time")
+            return self._decide(target)
+        except GaveUp as failure:
+            return self._bounded(target, failure.reason)
+        except RecursionError:
+            return self._bounded(target, "a formula is nested too deeply")
+
+    def _decide(self, target: Property) -> Outcome:
+        step = target.form is Form.STEP_INVARIANT
+        bad = self._with_bad_step(target.bad) if step else target.bad
+        start = (self.system.initial,)
+        found = self._violation(target, Path(start, ()))
+        if found is not None:
+            return Reached(found, "it is the first step" if step else "it is the initial state")
+        if self._holds(self.system.frontier, self.system.initial):
+            self.window = 0
+        goal = self._goal(bad)
+        if self._bad_cube(goal, FOREVER) is None:
+            known = self._proved(goal, FOREVER)
+            assert not isinstance(known, Predecessor), "what was proved is not inductive"
+            return known
+        while True:
+            self.level += 1
+            limit = self.budget.depth
+            if limit is not None and self.level + int(step) > limit:
+                return self._bounded(target, f"the depth limit of {limit} steps")
+            fresh = self.frames.top < self.level
+            if fresh:
+                self.frames.open_level()
+            before = self.frames.changes
+            cube = self._bad_cube(goal, self.level)
+            while cube is not None:
+                hit = self._block(_Obligation(cube, None, None))
+                if hit is not None:
+                    path = self._path(hit)
+                    found = self._violation(target, path)
+                    if found is not None:
+                        return self._reached(target, found, len(path.actions))
+                    self.window = self.level
+                    goal = self._goal(bad)
+                cube = self._bad_cube(goal, self.level)
+            level = self._converged(push=fresh or self.frames.changes != before)
+            while level is not None:
+                outcome = self._proved(goal, level)
+                if not isinstance(outcome, Predecessor):
+                    return outcome
+                # The system is symmetric where runs lead, but not elsewhere: exclude the place where it is not.
+                if (
+                    self.space.holds_initially(outcome.cube)
+                    or self._block(_Obligation(outcome.cube, None, None)) is not None
+                ):
+                    raise _NotSymmetric
+                level = self._converged(push=True)
+
+    def _with_bad_step(self, bad: Formula) -> Formula:
+        """The states from which some step is bad, or may be because an update says nothing there."""
+        read = {variable for variable, primed in variables_of(bad) if primed}
+        steps = []
+        for action in self.system.actions:
+            wrong = [after(action, bad, primed=True)]
+            for variable in read & action.writes:
+                update = action.updates[variable]
+                if isinstance(update, Copy):
+                    unknown = sum(1 << code for code, new in enumerate(update.table) if new < 0)
+                    wrong.append(member(update.source, unknown))
+                elif isinstance(update, Cases):
+                    wrong.append(negate(disjunction(condition for condition, _ in update.cases)))
+            steps.append(conjunction((disjunction(wrong), action.guard, self.going_on)))
+        return disjunction(steps)
+
+    def _goal(self, bad: Formula) -> Formula:
+        """What must not be reached: while the end of the explored window is not known to be, that neither."""
+        return bad if self.window is not None else disjunction((bad, self.system.frontier))
+
+    def _violation(self, target: Property, path: Path) -> Path | None:
+        """The path, if it ends in a violation, or if it does after one step more."""
+        state = path.states[-1]
+        if target.form is not Form.STEP_INVARIANT:
+            return path if self._holds(target.bad, state) else None
+        if self._holds(self.going_on, state):
+            for action in self.system.actions:
+                if self._holds(action.guard, state):
+                    following = successor(self.system, state, action)
+                    if self._holds(target.bad, state, following):
+                        return Path((*path.states, following), (*path.actions, action))
+        return None
+
+    def _holds(self, formula: Formula, state: State, following: State | None = None) -> bool:
+        place = self.system.position
+        if following is None:
+            return evaluate(formula, lambda v: state[place[v]])
+        return evaluate(formula, lambda v: state[place[v]], lambda v: following[place[v]])
+
+    def _reached(self, target: Property, path: Path, distance: int) -> Outcome:
+        length = len(path.actions)
+        limit = self.budget.depth
+        if limit is not None and length > limit:
+            return self._bounded(target, f"a violation of {length} steps was found, beyond the depth limit")
+        if distance > self.level or (self.window is not None and self.window < length):
+            return Reached(path, None)
+        return Reached(path, f"no violation within {length - 1} steps (frame {self.level - 1} excludes it)")
+
+    def _proved(self, goal: Formula, level: int) -> Outcome | Predecessor:
+        """The outcome if what is known beyond a level is inductive; else a step that shows that it is not."""
+        orbits = inductive_core(
+            self.space, self.preimages, self.frames.beyond(level), goal, self.make_solver, self.budget.deadline
+        )
+        if isinstance(orbits, Predecessor):
+            return orbits
+        self.frames.keep_forever(orbits)
+        if self.window is not None:
+            return Bounded(self.window - 1, WINDOW) if self.window else Undecided(WINDOW)
+        cubes = tuple(self.space.formulas(image) for orbit in orbits for image in orbit.images)
+        return Inductive(Invariant(cubes), self.level)
+
+    def _bounded(self, target: Property, reason: str) -> Outcome:
+        """All frames below the last have no bad state, or no state from which a step is bad."""
+        depth = self.level - 1 + int(target.form is Form.STEP_INVARIANT and self.level > 0)
+        if self.window is not None and self.window <= depth:
+            depth, reason = self.window - 1, WINDOW
+        return Bounded(depth, reason) if depth >= 0 else Undecided(reason)
+
+    # -- blocking -----------------------------------------------------------------------------------------------------
+
+    def _bad_cube(self, goal: Formula, level: int) -> Cube | None:
+        """A cube of goal states, of which one is in the frame; None if the frame has none."""
+        clauses = self.frames.clauses
+        if not clauses.solver.solve([*self.frames.prefix(level), clauses.gate(goal)]):
+            return None
+        masks: dict[int, int] = {}
+        clauses.justify(goal, clauses.solver.model(), masks)
+        return self.space.cube(masks)
+
+    def _block(self, root: _Obligation) -> _Obligation | None:
+        """Excludes the root from the last frame (None), or finds an obligation that the initial state satisfies."""
+        queue: list[tuple[int, int, _Obligation]] = []
+        self._put(queue, self.level, root)
+        while queue:
+            self._tick()
+            level, _, obligation = heapq.heappop(queue)
+            if self.frames.excludes(level, obligation.cube):
+                continue
+            answer = self._ask(obligation.cube, level - 1)
+            if isinstance(answer, Predecessor):
+                found = _Obligation(answer.cube, answer.action, obligation)
+                if self.space.holds_initially(found.cube):
+                    return found
+                self._put(queue, level - 1, found)
+                self._put(queue, level, obligation)
+            else:
+                cube, reached = self._generalised(answer, level)
+                self.frames.add(cube, reached)
+                if reached < self.level:
+                    self._put(queue, reached + 1, obligation)
+        return None
+
+    def _put(self, queue: list[tuple[int, int, _Obligation]], level: int, obligation: _Obligation) -> None:
+        self.counter += 1
+        heapq.heappush(queue, (level, self.counter, obligation))
+
+    def _ask(
+        self, cube: Cube, level: int, known: Mapping[int, int] | None = None, first: int = -1
+    ) -> Blocked | Predecessor:
+        return self.preimages.blocked(self.frames.clauses, cube, self.frames.prefix(level), known, first)
+
+    def _generalised(self, answer: Blocked, level: int) -> tuple[Cube, int]:
+        """A weaker cube that can be excluded, and the highest level for that."""
+        activity = self.preimages.activity
+        first = -1
+        cores = answer.cores
+        cube = answer.cube
+        for place in sorted((place for place, _ in cube.literals), key=activity.__getitem__):
+            candidate = self.space.widened(cube, place, self.space.full[place])
+            if candidate.bits == cube.bits or self.space.holds_initially(candidate):
+                continue
+            again = self._ask(candidate, level - 1, cores, first)
+            if isinstance(again, Blocked):
+                cores = again.cores
+                cube = again.cube
+            else:
+                first = again.number
+        while level < self.level:
+            again = self._ask(cube, level)
+            if isinstance(again, Predecessor):
+                break
+            cube = again.cube
+            level += 1
+        for place, _ in cube.literals:
+            activity[place] += 1.0
+        return cube, level
+
+    def _converged(self, push: bool) -> int | None:
+        """Moves every cube as high as it goes, if `push`; a level that equals the next, or None."""
+        for level in range(1, self.level):
+            for orbit in list(self.frames.cubes(level)) if push else ():
+                if orbit.level != level:
+                    continue
+                self._tick()
+                answer = self._ask(orbit.cube, level, first=orbit.obstacle)
+                if isinstance(answer, Predecessor):
+                    orbit.obstacle = answer.number
+                else:
+                    self.frames.add(answer.cube, level + 1)
+            if not self.frames.cubes(level):
+                return level
+        return None
+
+    # -- paths and reports --------------------------------------------------------------------------------------------
+
+    def _path(self, obligation: _Obligation) -> Path:
+        """Follows the obligations from the initial state."""
+        states: list[State] = [self.system.initial]
+        actions: list[Action] = []
+        while obligation.action is not None and obligation.then is not None:
+            assert self._holds(conjunction((self.going_on, obligation.action.guard)), states[-1])
+            states.append(successor(self.system, states[-1], obligation.action))
+            actions.append(obligation.action)
+            obligation = obligation.then
+        return Path(tuple(states), tuple(actions))
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if self.budget.deadline is not None and now >= self.budget.deadline:
+            raise GaveUp("out of time")
+        if now - self.reported >= _PROGRESS_INTERVAL:
+            self.reported = now
+            self.reporter.progress(Progress(Ic3.name, self.level, None, None))
+
+
+__all__ = ["Ic3"]

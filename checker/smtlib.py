@@ -1,0 +1,201 @@
+"""The three obligations of an inductive invariant as SMT-LIB 2 texts, for any solver of QF_UF.
+
+Each text is unsatisfiable exactly when its obligation holds (Floyd 1967):
+
+    initiation   the initial state is outside of the invariant
+    consecution  a state in the invariant has a step that leads out of it
+    safety       a state in the invariant (for a step invariant: a step from there) violates the property
+
+All is Boolean: one constant for each code of each variable, exactly one of which holds.  The texts depend on nothing
+but the system, the property and the invariant, so two lowerings of one model give the same texts.  The encoding shares
+no code with the engines or with `checker.encode`.
+
+Barrett, Fontaine and Tinelli, "The SMT-LIB standard: version 2.6", 2017.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from checker.formula import Formula, Op, Variable, conjunction, negate
+from checker.transition_system import Cases, Constant, Copy, Form, Property, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Obligations:
+    initiation: str
+    consecution: str
+    safety: str
+
+    def items(self) -> tuple[tuple[str, str], ...]:
+        """Name and text of each."""
+        return (("initiation", self.initiation), ("consecution", self.consecution), ("safety", self.safety))
+
+
+def obligations(system: TransitionSystem, target: Property, invariant: Formula) -> Obligations:
+    """The texts.  `invariant` speaks of the state alone.  Raises ValueError for a form of property that an invariant
+    does not prove."""
+    if target.form in (Form.AT_REST, Form.RECOVERABLE):
+        raise ValueError(f"an invariant does not prove that `{target.form.value}` holds")
+    initial = _Text(system, f"{target.name}: the initial state is in the invariant")
+    initial.state(primed=False)
+    for variable in system.variables:
+        initial.require(initial.literal(variable, 1 << variable.initial, False))
+    initial.require(f"(not {initial.formula(invariant)})")
+
+    step = _Text(system, f"{target.name}: no step leads out of the invariant")
+    step.state(primed=False)
+    step.state(primed=True)
+    step.require(step.formula(invariant))
+    step.steps()
+    step.require(f"(not {step.formula(invariant, primed=True)})")
+
+    safe = _Text(system, f"{target.name}: nothing in the invariant violates the property")
+    safe.state(primed=False)
+    safe.require(safe.formula(invariant))
+    if target.form is Form.STEP_INVARIANT:
+        safe.state(primed=True)
+        # The end of the explored window is as bad as a violation: what lies beyond is not known.
+        beyond = safe.formula(system.frontier)
+        safe.steps(unless=beyond)
+        safe.require(f"(or {beyond} {safe.formula(target.bad)})")
+    else:
+        safe.require(f"(or {safe.formula(target.bad)} {safe.formula(system.frontier)})")
+    return Obligations(initial.text(), step.text(), safe.text())
+
+
+class _Text:
+    """One text under construction."""
+
+    def __init__(self, system: TransitionSystem, title: str) -> None:
+        self._system = system
+        self._place = system.position
+        self._lines = [f"; {' '.join(title.split())}", "(set-logic QF_UF)"]
+        self._names: dict[tuple[int, bool], str] = {}
+        self._kept: list[Formula] = []
+        self._ranks: dict[int, str] = {}
+        self._labels: dict[Variable, Sequence[str]] = {}
+        self._defined = 0
+
+    def text(self) -> str:
+        return "\n".join((*self._lines, "(check-sat)", ""))
+
+    def require(self, expression: str) -> None:
+        self._lines.append(f"(assert {expression})")
+
+    def state(self, primed: bool) -> None:
+        """Declares the variables; each has exactly one code."""
+        for variable in self._system.variables:
+            names = [self._constant(variable, code, primed) for code in range(variable.size)]
+            self._lines += [f"(declare-const {name} Bool)" for name in names]
+            self.require(f"(or {' '.join(names)})")
+            for place, name in enumerate(names):
+                for other in names[:place]:
+                    self.require(f"(or (not {name}) (not {other}))")
+
+    def literal(self, variable: Variable, mask: int, primed: bool) -> str:
+        """The variable has one of the codes."""
+        inside = [code for code in range(variable.size) if mask >> code & 1]
+        outside = [code for code in range(variable.size) if not mask >> code & 1]
+        if not inside:
+            return "false"
+        if not outside:
+            return "true"
+        if len(inside) <= len(outside):
+            parts = [self._constant(variable, code, primed) for code in inside]
+            return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})"
+        parts = [f"(not {self._constant(variable, code, primed)})" for code in outside]
+        return parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
+
+    def formula(self, formula: Formula, primed: bool = False) -> str:
+        """A name or a literal for the formula; with `primed` all of it speaks of the state after the step."""
+        if formula.op is Op.IN:
+            assert formula.variable is not None
+            return self.literal(formula.variable, formula.mask, primed or formula.primed)
+        if not formula.args:
+            return str(formula.op.value)
+        known = self._names.get((formula.uid, primed))
+        if known is None:
+            parts = sorted(formula.args, key=self._rank)
+            body = f"({formula.op.value} {' '.join(self.formula(part, primed) for part in parts)})"
+            self._defined += 1
+            known = f"f{self._defined}"
+            self._lines.append(f"(define-fun {known} () Bool {body})")
+            self._names[formula.uid, primed] = known
+            # A uid is one formula's as long as that lives.
+            self._kept.append(formula)
+        return known
+
+    def steps(self, unless: str | None = None) -> None:
+        """The second state follows upon the first by exactly one action.  unless: or this holds."""
+        system = self._system
+        fired = [f"|step {action.index}|" for action in system.actions]
+        self._lines += [f"(declare-const {name} Bool)" for name in fired]
+        some = f"(or {' '.join(fired)})" if len(fired) > 1 else (fired[0] if fired else "false")
+        self.require(some if unless is None else f"(or {unless} {some})")
+        # The number of the action in binary, so that no two are fired at once.
+        bits = [f"|number {bit}|" for bit in range((len(fired) - 1).bit_length() if fired else 0)]
+        self._lines += [f"(declare-const {name} Bool)" for name in bits]
+        going_on = self.formula(conjunction((negate(system.halted), negate(system.frontier))))
+        writers: dict[Variable, list[str]] = {variable: [] for variable in system.variables}
+        for number, (name, action) in enumerate(zip(fired, system.actions, strict=True)):
+            parts = [bit if number >> place & 1 else f"(not {bit})" for place, bit in enumerate(bits)]
+            parts += [going_on, self.formula(action.guard)]
+            for variable in sorted(action.updates, key=self._place.__getitem__):
+                parts += self._update(variable, action.updates[variable])
+                writers[variable].append(name)
+            self.require(f"(=> {name} (and {' '.join(parts)}))")
+        for variable, names in writers.items():
+            same = " ".join(
+                f"(= {self._constant(variable, code, False)} {self._constant(variable, code, True)})"
+                for code in range(variable.size)
+            )
+            self.require(f"(or {' '.join(names)} (and {same}))" if names else f"(and {same})")
+
+    def _update(self, variable: Variable, update: Constant | Copy | Cases) -> list[str]:
+        if isinstance(update, Constant):
+            return [self._constant(variable, update.code, True)]
+        if isinstance(update, Copy):
+            return [
+                f"(=> {self._constant(update.source, code, False)} {self._constant(variable, new, True)})"
+                for code, new in enumerate(update.table)
+                if new >= 0
+            ]
+        return [
+            f"(=> {self.formula(condition)} {self._constant(variable, code, True)})" for condition, code in update.cases
+        ]
+
+    def _constant(self, variable: Variable, code: int, primed: bool) -> str:
+        known = self._labels.get(variable)
+        if known is None:
+            known = self._labels[variable] = labels(variable)
+        name = f"{variable.name}{chr(39) if primed else ''} = {known[code]}"
+        return f"|{name.translate(_UNQUOTABLE)}|"
+
+    def _rank(self, formula: Formula) -> str:
+        """A key that orders formulas by what they say, whenever they were made."""
+        known = self._ranks.get(formula.uid)
+        if known is None:
+            if formula.op is Op.IN:
+                assert formula.variable is not None
+                known = f"{self._place[formula.variable]:06} {formula.primed} {formula.mask:x}"
+            else:
+                parts = sorted(map(self._rank, formula.args))
+                known = hashlib.sha256("\n".join((formula.op.value, *parts)).encode()).hexdigest()
+            self._ranks[formula.uid] = known
+            self._kept.append(formula)
+        return known
+
+
+_UNQUOTABLE: Mapping[int, str] = {ord("|"): "/", ord("\\"): "/"}
+
+
+def labels(variable: Variable) -> Sequence[str]:
+    """What stands for each code in texts: the value, made unique by its code where two values look alike."""
+    told = [str(value) for value in variable.values]
+    return [each if told.count(each) == 1 else f"{each} ({code})" for code, each in enumerate(told)]
+
+
+__all__ = ["Obligations", "labels", "obligations"]

@@ -1,0 +1,99 @@
+"""The fault sets of one program, by the interpreter alone over every subset of its fault classes, and by the checker.
+
+Run as a module it compares programs drawn from seeds: `first count states`.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+
+from checker.check import check_module
+from checker.options import Options
+from spec import syntax
+from spec.interpreter import Interpreter
+from spec.parse import parse
+from spec.source import Source
+from spec.typed import FaultClass, Model, PropertyForm
+from tests.agreement.comparison import Disagreement
+from tests.agreement.deciding import Pointless, checked
+from tests.agreement.fault_programs import FaultProgram
+from tests.agreement.oracle import TooLarge, explore, shortest_error, shortest_violation
+from tests.agreement.programs import Program
+
+FaultSet = frozenset[FaultClass]
+
+
+def compare(text: str, states: int) -> bool:
+    """Whether the program has faults and was small enough to be compared.  Raises Disagreement."""
+    try:
+        model = checked(text).model
+    except Pointless:
+        return False
+    if not model.faults:
+        return False
+    try:
+        broken = {faults: broken_by(model, faults, states) for faults in subsets(model.faults)}
+    except TooLarge:
+        return False
+    file = parse(Source("program.cpt", text))
+    assert isinstance(file, syntax.File)
+    options = Options(needs=True, engine="search")
+    (report,) = check_module(syntax.Module(file.source, file.doc, file.items), options).variants
+    if report.failures:
+        raise Disagreement(f"{[failure.message for failure in report.failures]}\n{text}")
+    for result in report.properties:
+        if result.form is PropertyForm.COVER or result.name.startswith("assert_"):
+            continue
+        lengths = {faults: found[result.name] for faults, found in broken.items()}
+        breaking = {faults for faults, length in lengths.items() if length is not None}
+        minimal = {s for s in breaking if not any(other < s for other in breaking)}
+        safe = set(lengths) - breaking
+        maximal = {s for s in safe if not any(s < other for other in safe)}
+        needs = result.needs
+        assert needs is not None
+        found = {each.faults: len(each.verdict.trace) for each in needs.breaking}
+        wanted = {faults: lengths[faults] for faults in minimal}
+        if not needs.complete or not all(each.minimal for each in needs.breaking) or found != wanted:
+            raise Disagreement(f"{result.name} breaks with {needs}, not {wanted}\n{text}")
+        tolerated = {each.faults for each in needs.tolerated}
+        if tolerated != maximal or len(tolerated) != len(needs.tolerated):
+            raise Disagreement(f"{result.name} is safe under {needs}, not {maximal}\n{text}")
+    return True
+
+
+def subsets(classes: Iterable[FaultClass]) -> list[FaultSet]:
+    """All of them, by size."""
+    kept = tuple(classes)
+    return [frozenset(chosen) for size in range(len(kept) + 1) for chosen in combinations(kept, size)]
+
+
+def broken_by(model: Model, faults: FaultSet, states: int) -> dict[str, int | None]:
+    """For each property the length of a shortest refutation with these fault classes; None where there is none.
+    Raises TooLarge."""
+    chosen = replace(model, faults=tuple(fault for fault in model.faults if fault in faults))
+    interpreter = Interpreter(chosen)
+    graph = explore(interpreter, states)
+    found = {p.name: shortest_violation(graph, interpreter, p) for p in model.properties}
+    return {**found, "model_errors": shortest_error(graph, assertion=False)}
+
+
+def main(arguments: list[str]) -> int:
+    first, count, states = map(int, arguments)
+    compared = 0
+    for seed in range(first, first + count):
+        try:
+            kind = FaultProgram if seed % 4 else Program
+            compared += compare(kind(random.Random(seed).randrange).text(), states)
+        except Disagreement as disagreement:
+            print(f"seed {seed}: {disagreement}")
+            return 1
+    print(f"{compared} of {count} programs compared, no disagreement")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
