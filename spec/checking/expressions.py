@@ -97,8 +97,8 @@ class Expressions:
         scope.bindings[name] = binding
 
     def _sees(self, place: Span, declaration: Span) -> bool:
-        """Whether a reader of the file at `place` knows the declaration: an imported file does not know the names of the
-        files that import it, so it may use them for its own."""
+        """Whether a reader of the file at `place` knows the declaration: an imported file does not know the names of
+        the files that import it, so it may use them for its own."""
         return declaration.source is place.source or place.source is self._world.module.source
 
     # ------------------------------------------------------------------------------------------ kinds of expression
