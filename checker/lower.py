@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from checker.engines.engine import Path
 from checker.formula import equals, evaluate, negate
-from checker.lowering.actions import actions_of
+from checker.lowering.actions import LoweringLimit, actions_of
 from checker.lowering.compaction import Compaction, compact
 from checker.lowering.model_layout import ModelLayout
 from checker.lowering.properties import antecedents_of, frontier, properties_of
@@ -69,13 +69,21 @@ class Lowered:
         )
 
 
-def lower(model: Model, faults: Collection[FaultClass] | None = None, max_faults: int | None = None) -> Lowered:
-    """faults: the enabled fault classes (all declared ones by default).  max_faults: at most so many fault events."""
+def lower(
+    model: Model,
+    faults: Collection[FaultClass] | None = None,
+    max_faults: int | None = None,
+    deadline: float | None = None,
+) -> Lowered:
+    """faults: the enabled fault classes (all declared ones by default).  max_faults: at most so many fault events.
+
+    Raises LoweringLimit for a model that is too large, or when `deadline` (on the clock of `time.monotonic`) is passed.
+    """
     enabled = model.faults if faults is None else tuple(f for f in model.faults if f in faults)
     layout = ModelLayout(model, enabled, max_faults)
     system = TransitionSystem(
         variables=layout.variables,
-        actions=actions_of(layout),
+        actions=actions_of(layout, deadline),
         properties=properties_of(layout),
         halted=negate(equals(layout.error, 0)),
         frontier=frontier(layout),
@@ -86,3 +94,6 @@ def lower(model: Model, faults: Collection[FaultClass] | None = None, max_faults
         name: tuple(compaction.property(cover) for cover in covers) for name, covers in antecedents_of(layout).items()
     }
     return Lowered(model, compaction.system, antecedents, layout, compaction)
+
+
+__all__ = ["Lowered", "LoweringLimit", "UnreachableCode", "lower"]

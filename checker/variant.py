@@ -17,7 +17,7 @@ from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
 from checker.engines.engine import Unreachable
 from checker.faultsets import parse_faults
-from checker.lower import Lowered, lower
+from checker.lower import Lowered, LoweringLimit, lower
 from checker.lowering.properties import MODEL_ERRORS
 from checker.needs import Needs, judge_needs
 from checker.needs_search import NeedsSearch
@@ -94,7 +94,8 @@ class _Check:
 
     def run(self, scenarios: Sequence[Scenario]) -> VariantReport:
         try:
-            lowered = lower(self.model, max_faults=self.options.max_faults)
+            deadline = self.started + self.options.timeout
+            lowered = lower(self.model, max_faults=self.options.max_faults, deadline=deadline)
             self._check_properties(lowered)
             self._find_needs()
             self._tell(scenarios, lowered)
@@ -102,6 +103,8 @@ class _Check:
             self.interrupted = True
         except OwnError as error:
             self._failed(error.failure)
+        except LoweringLimit as limit:
+            self.cut_short = str(limit)
         except MemoryError:
             self.cut_short = "memory ran out"
         except Exception as error:

@@ -122,6 +122,8 @@ def _is_story(beat: Story, event: Event) -> bool:
     strike = None if event.strike is None else event.strike.value
     if strike != beat.strike or event.ending is Ending.ERROR:
         return False
+    if beat.crashed is not None and (event.party is None or event.party.name != beat.crashed):
+        return False
     if beat.kept is not None and event.kept is not beat.kept:
         return False
     return beat.ending is None or event.ending.value == beat.ending

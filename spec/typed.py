@@ -721,7 +721,9 @@ class Story:
     sites     the statements meant (by name of the step or source text); None for any step of the thread
     request   the environment's request that starts the thread
     instance  the process instance, when the scenario numbers it
-    ending    "ok", "refused", "unknown", "duplicate", "failed"; strike and kept as in spec.event
+    ending    "ok", "refused", "unknown", "duplicate", "failed"; strike and kept as in spec.event; no strike is meant
+              where `strike` is None
+    crashed   with the strike "crash": the store that crashes, when the scenario names it
     """
 
     span: Span
@@ -736,6 +738,7 @@ class Story:
     ending: str | None
     strike: str | None
     kept: bool | None
+    crashed: str | None = None
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Table:
         return Table(tuple((k, value if k == key else v) for k, v in self.entries))
 
 
-Value: TypeAlias = Union[bool, int, None, Member, Id, Row, Table, "tuple[Value, ...]", "frozenset[Value]"]
+Value: TypeAlias = Union[bool, int, Member, Id, Row, Table, "tuple[Value, ...]", "frozenset[Value]", None]
 
 
 def domain(kind: Type) -> Iterator[Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -30,15 +31,26 @@ class Draft:
     updates: Mapping[Variable, Update]
 
 
-def actions_of(layout: ModelLayout) -> tuple[Action, ...]:
-    """Threads first, in the order of declaration, then requests, faults and recoveries."""
+class LoweringLimit(Exception):
+    """The model is too large to be lowered: a step has too many ways, or time ran out."""
+
+
+WAYS = 100_000
+"""A step that can go in more ways than this is given up."""
+
+
+def actions_of(layout: ModelLayout, deadline: float | None = None) -> tuple[Action, ...]:
+    """Threads first, in the order of declaration, then requests, faults and recoveries.
+
+    Raises LoweringLimit when a step has more than `WAYS` ways, or after `deadline` (on the clock of `time.monotonic`).
+    """
     drafts: list[Draft] = []
     for node in layout.slots.values():
         for control in node.control.values:
             if control != IDLE and isinstance(control, At | Replying):
-                drafts += _drafts(layout, _step(layout, node, control), Kind.THREAD)
+                drafts += _drafts(_step(layout, node, control), Kind.THREAD, deadline)
     for incident in incidents(layout):
-        drafts += _drafts(layout, _incident(layout, incident), incident.kind)
+        drafts += _drafts(_incident(layout, incident), incident.kind, deadline)
     return tuple(Action(i, d.event, d.kind, d.guard, d.updates, d.fault) for i, d in enumerate(_joined(drafts)))
 
 
@@ -70,10 +82,17 @@ def _stop(world: World, layout: ModelLayout, error: StepError) -> None:
     world.set(layout.error, code_of(layout.error, ErrorCode(error.site, error.assertion)))
 
 
-def _drafts(layout: ModelLayout, run: Run, kind: Kind) -> Iterator[Draft]:
+def _drafts(run: Run, kind: Kind, deadline: float | None) -> Iterator[Draft]:
     found: list[tuple[Event, FaultClass | None]] = []
+    ways = 0
 
     def performed(world: World) -> None:
+        nonlocal ways
+        ways += 1
+        if ways > WAYS:
+            raise LoweringLimit(f"a step can go in more than {WAYS:,} ways")
+        if deadline is not None and time.monotonic() > deadline:
+            raise LoweringLimit("time ran out while the model was made into a transition system")
         found.append(run(world))
 
     for world in explore(performed):

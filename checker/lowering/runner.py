@@ -96,10 +96,12 @@ class Runner:
 
     # ------------------------------------------------------------------------------------------ expressions
 
-    def evaluate(self, expression: Expression, site: int, extra: dict[str, Symbolic] | None = None) -> Symbolic:
+    def evaluate(self, expression: Expression, site: int) -> Symbolic:
         """The value; where the expression is undefined the step ends with an error at `site`."""
-        bindings = self.locals if extra is None else {**self.locals, **extra}
-        evaluator = Evaluator(self.layout, self.world, bindings, self.own)
+        return self.world.remember(lambda: self._evaluate(expression, site))
+
+    def _evaluate(self, expression: Expression, site: int) -> Symbolic:
+        evaluator = Evaluator(self.layout, self.world, self.locals, self.own)
         value = evaluator.value(expression)
         self.check(evaluator.undefined, site)
         return value
@@ -458,6 +460,15 @@ class Runner:
             self.assign(statement.target, answer, statement.id)
 
     def _any(self, statement: typed.Any) -> None:
+        fits, undefined = self.world.remember(lambda: self._fits(statement))
+        wrong = self.world.simplify(undefined)
+        if wrong is not FALSE and self.world.choose(2) == 0:
+            self.world.assume(wrong)
+            raise StepError(statement.id)
+        self.locals[statement.key] = constant(self.pick(fits), statement.over)
+
+    def _fits(self, statement: typed.Any) -> tuple[list[tuple[Value, Formula]], Formula]:
+        """Where each value satisfies the condition, and where the condition is undefined for some value."""
         fits: list[tuple[Value, Formula]] = []
         undefined: list[Formula] = []
         for value in domain(statement.over):
@@ -466,11 +477,7 @@ class Runner:
             fit = evaluator.truth(statement.condition)
             fits.append((value, conjunction((fit, negate(evaluator.undefined)))))
             undefined.append(evaluator.undefined)
-        wrong = self.world.simplify(disjunction(undefined))
-        if wrong is not FALSE and self.world.choose(2) == 0:
-            self.world.assume(wrong)
-            raise StepError(statement.id)
-        self.locals[statement.key] = constant(self.pick(fits), statement.over)
+        return fits, disjunction(undefined)
 
     def _fresh(self, statement: typed.Fresh) -> None:
         self.locals[statement.key] = constant(self.take_fresh(statement.over), statement.over)

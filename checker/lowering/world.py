@@ -8,6 +8,7 @@ is what was assumed on the way, the updates are what was written (symbolic execu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from checker.formula import FALSE, TRUE, Formula, Op, Variable, conjunction, disjunction, member, negate, substitute
 from checker.lowering.layout import (
@@ -35,11 +36,20 @@ class Pruned(Exception):
     """This way is impossible, or the step is not enabled on it."""
 
 
-class World:
-    """script: the choices to make first; beyond it every choice is the first."""
+Memo = dict[tuple[tuple[int, ...], int], object]
+"""Results by the choices made before, and how many results were asked for before."""
 
-    def __init__(self, script: tuple[int, ...] = ()) -> None:
+T = TypeVar("T")
+
+
+class World:
+    """script: the choices to make first; beyond it every choice is the first.  memo: shared by all runs of one
+    exploration."""
+
+    def __init__(self, script: tuple[int, ...] = (), memo: Memo | None = None) -> None:
         self._script = script
+        self._memo: Memo = {} if memo is None else memo
+        self._asked = 0
         self.choices: list[int] = []
         self.widths: list[int] = []
         self.known: dict[Variable, int] = {}
@@ -53,6 +63,18 @@ class World:
         world.residual = list(self.residual)
         world.written = dict(self.written)
         return world
+
+    def remember(self, compute: Callable[[], T]) -> T:
+        """What `compute` answers; an earlier run that made the same choices so far has had the same answer, unless
+        choices were made on the way to it."""
+        key = (tuple(self.choices), self._asked)
+        self._asked += 1
+        if key in self._memo:
+            return self._memo[key]  # type: ignore[return-value]
+        value = compute()
+        if len(self.choices) == len(key[0]):
+            self._memo[key] = value
+        return value
 
     # --------------------------------------------------------------------------------------------- splitting
 
@@ -247,7 +269,8 @@ class World:
 
 def explore(run: Callable[[World], None]) -> Iterator[World]:
     """Every way through `run`, in lexicographic order of the choices.  Ways that raise Pruned are left out."""
-    yield from _explore(World, run)
+    memo: Memo = {}
+    yield from _explore(lambda script: World(script, memo), run)
 
 
 def possible(start: World, run: Callable[[World], None]) -> Formula:

@@ -73,6 +73,8 @@ class Expressions:
         if name != "_":
             earlier = scope.find(name)
             declared = self._world.tables.declared(name)
+            if declared is not None and not self._sees(binding.span, declared.span):
+                declared = None
             if name in scope.bindings:
                 first = scope.bindings[name].span
                 self._problems.error(
@@ -93,6 +95,11 @@ class Expressions:
                     fix="rename it",
                 )
         scope.bindings[name] = binding
+
+    def _sees(self, place: Span, declaration: Span) -> bool:
+        """Whether a reader of the file at `place` knows the declaration: an imported file does not know the names of
+        the files that import it, so it may use them for its own."""
+        return declaration.source is place.source or place.source is self._world.module.source
 
     # ------------------------------------------------------------------------------------------ kinds of expression
 

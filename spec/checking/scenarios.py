@@ -125,6 +125,7 @@ class Scenarios:
             node.ending,
             strike,
             node.kept,
+            None if node.strike is None or node.strike.party is None else node.strike.party.name.name,
         )
 
     def _no_such_statement(self, thread: Thread, owner: str, text: syntax.Text) -> None:

@@ -101,7 +101,8 @@ def program(seed: int) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """`first count states depth`: compares the focused programs and seeds first..first+count-1; 1 at the first disagreement or crash."""
+    """`first count states depth`: compares the focused programs, then seeds first..first+count-1.  Answers 1 at the
+    first disagreement or crash, else 0."""
     first, count, states, depth = map(int, arguments)
     compared = 0
     texts = [(f"focused {number}", text) for number, text in enumerate(FOCUSED)]

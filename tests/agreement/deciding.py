@@ -36,7 +36,7 @@ def decide(engine: Engine, lowered: Lowered, budget: Budget | None = None) -> di
     return gathering.outcomes
 
 
-def length(outcome: Outcome) -> int | None:
+def length(outcome: object) -> int | None:
     return len(outcome.path.actions) if isinstance(outcome, Reached) else None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from spec.event import Ending, Event, EventKind, Party, Slot, Strike
 from spec.interpreter import Interpreter
-from spec.scenario import LimitReached, NotARun, Run, run_scenario
+from spec.scenario import LimitReached, NotARun, Run, matches, run_scenario
 from spec.typed import Expression, FaultClass, Gap, Incident, Scenario, Statement, Story, Then
 from spec.types import OptionalType
 from tests.spec.by_hand import (
@@ -220,3 +223,19 @@ def test_the_limit() -> None:
 def test_a_statement_that_is_left_out_never_comes() -> None:
     nowhere = Story(SPAN, "", "P", None, "r", False, frozenset(), False, None, None, None)
     assert isinstance(tell(small(), GAP, nowhere), NotARun)
+
+
+def test_the_crashed_store_must_be_the_one_that_is_named() -> None:
+    event = Event(
+        EventKind.STEP,
+        Slot("P", 0, "r"),
+        1,
+        Ending.UNKNOWN,
+        strike=Strike.CRASH,
+        kept=True,
+        party=Party("db"),
+    )
+    beat = Story(SPAN, "", "P", None, "r", False, None, False, None, "crash", True)
+    assert matches(beat, event)
+    assert matches(replace(beat, crashed="db"), event)
+    assert not matches(replace(beat, crashed="kv"), event)
