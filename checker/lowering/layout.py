@@ -278,9 +278,7 @@ def is_assigned(node: Node, codes: Mapping[Variable, int]) -> bool:
     """False where a local of an ids type, or a local with such a part, was never assigned: no id stands for that."""
     match node:
         case Leaf():
-            return not (
-                isinstance(node.type, IdType) and isinstance(node.variable.values[codes[node.variable]], Beyond)
-            )
+            return node.variable.values[codes[node.variable]] is not DEAD
         case RecordNode():
             return all(is_assigned(child, codes) for child in node.fields.values())
         case TupleNode():
