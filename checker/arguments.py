@@ -66,6 +66,7 @@ def build() -> argparse.ArgumentParser:
         help="only this property, cover or scenario (repeatable; model errors and asserts are always checked)",
     )
     asked.add_argument("--needs", action="store_true", help="find which faults it takes to break each property")
+    asked.add_argument("--per-instance", action="store_true", help="with --needs: the faults of single instances")
     asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
     asked.add_argument(
         "--engine",

@@ -27,6 +27,7 @@ from checker.verdict import (
     Uncovered,
     UncoveredTo,
 )
+from checker.walks import Walks
 from checker.wording import sentences
 from counterexamples import replay
 from counterexamples.trace import Trace
@@ -52,6 +53,8 @@ class Confirmation:
         self._interpreter = interpreter
         self._context = context
         self._certificates: dict[int, Certificate | Failure] = {}
+        coding = BudgetedCoding(lowered, interpreter)
+        self._walks = Walks(coding, interpreter, interpreter.initial(), lowered.system.initial)
 
     def verdict(self, target: Property, decision: Decision, together: Sequence[Property]) -> PropertyVerdict:
         """The verdict on a property.  `together`: the properties that the same closed set is said to prove, this one
@@ -121,9 +124,7 @@ class Confirmation:
             engine,
             outcome.frames,
             self._claim(target),
-            BudgetedCoding(self._lowered, self._interpreter),
-            self._interpreter,
-            self._interpreter.initial(),
+            self._walks,
         )
         if isinstance(found, Flaw):
             evidence = {"state": found.state, "event": found.event, "after": found.after}

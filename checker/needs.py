@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from checker.instances import whole
 from checker.verdict import Judgement, Proved, Refuted
 from spec.typed import FaultClass
 
@@ -52,17 +53,20 @@ class Needs:
 
 
 def judge_needs(expected: Collection[FaultSet], found: Needs | None) -> Judgement:
-    """Whether exactly the expected sets are the minimal ones that break the property."""
+    """Whether exactly the expected sets are the minimal ones that break the property.  With classes of single instances
+    found: whether the classes of all instances that these belong to are."""
     if found is None:
         return Judgement.INCONCLUSIVE
-    minimal = {each.faults for each in found.breaking if each.minimal}
+    broken = {whole(each.faults) for each in found.breaking}
     if found.complete:
+        minimal = {faults for faults in broken if not any(smaller < faults for smaller in broken)}
         return Judgement.MET if minimal == set(expected) else Judgement.MISSED
     for wanted in expected:
-        is_safe = any(wanted <= each.faults for each in found.tolerated)
-        if is_safe or any(each.faults < wanted for each in found.breaking):
+        parts = {fault for fault in found.classes if whole([fault]) <= wanted}
+        is_safe = any(parts <= each.faults for each in found.tolerated)
+        if is_safe or any(faults < wanted for faults in broken):
             return Judgement.MISSED
-    if any(not any(wanted <= each.faults for wanted in expected) for each in found.breaking):
+    if any(not any(wanted <= faults for wanted in expected) for faults in broken):
         return Judgement.MISSED
     return Judgement.INCONCLUSIVE
 

@@ -56,17 +56,20 @@ class NeedsSearch:
         self.interrupted = False
 
     def run(self, known: Mapping[str, PropertyVerdict]) -> dict[str, Needs]:
-        """The fault sets of each property.  `known`: the verdict on each with all fault classes enabled.  What the time
-        does not suffice for is undecided in the answer; what goes wrong is in `failures` afterwards."""
+        """The fault sets of each property.  `known`: the verdict on each with all fault classes enabled, of this model
+        or of one that differs from it only in how its classes are taken apart.  What the time does not suffice for is
+        undecided in the answer; what goes wrong is in `failures` afterwards."""
         classes = self._model.faults
         if len(classes) > MOST_CLASSES:
             reason = f"{len(classes)} fault classes have too many sets; choose at most {MOST_CLASSES} with --faults"
+            if self._options.per_instance:
+                reason += ", or ask without --per-instance"
             return {name: Needs(classes, (), (), (frozenset(),), reason) for name in known}
         states = [NeedsState(name, classes) for name in known]
         reason = "the time is used up"
         try:
             for state in states:
-                self._learn(state, state.lattice.full, known[state.name])
+                self._learn(state, state.lattice.full, self._own(known[state.name]))
             while time.monotonic() < self._deadline and not self.interrupted and self._step(states):
                 pass
         except KeyboardInterrupt:
@@ -172,6 +175,12 @@ class NeedsSearch:
             message = f"the verdicts on {state.name} under different fault classes contradict each other: {error}"
             self._failed(self._context.failure(message, state.name, None))
             state.abandon(message)
+
+    def _own(self, verdict: PropertyVerdict) -> PropertyVerdict:
+        """A refutation as one of this model."""
+        if not isinstance(verdict, Refuted):
+            return verdict
+        return replace(verdict, trace=replace(verdict.trace, model=self._model))
 
     def _narrowed(self, mask: int, name: str, refuted: Refuted) -> tuple[int, Refuted]:
         """The classes that strike in the trace, and the trace as one of the model with just these: the interpreter

@@ -21,6 +21,7 @@ class Options:
     states      most states that the search stores (None: its own limit)
     symmetry    whether engines may use symmetry
     needs       whether to find, for every property, which faults it takes to break it
+    per_instance  with `needs`: whether fault classes are those of single instances
     why         whether to find out what each proof relies on
     strict      whether warnings count as failures
     """
@@ -37,6 +38,7 @@ class Options:
     states: int | None = None
     symmetry: bool = True
     needs: bool = False
+    per_instance: bool = False
     why: bool = False
     strict: bool = False
 

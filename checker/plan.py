@@ -27,10 +27,11 @@ from checker.engines.engine import (
     Unreachable,
 )
 from checker.options import Options
+from checker.refinement import refined
 from checker.transition_system import Form, Property, TransitionSystem
 from checker.worker import Decided, Ended, Worker, can_fork, wait_for
 
-HEAD_START = 1.5
+HEAD_START = 0.3
 """Seconds for which the search is alone."""
 HEAD_STATES = 200_000
 """And it stays alone for no more states than this."""
@@ -307,12 +308,26 @@ class _Contest:
                 for name in self.waiting:
                     if left := self._open(name):
                         self._run_here(name, 0.5 if name != self.waiting[-1] else 1.0, left)
+            self._stop_workers()
+            self._refine()
         except KeyboardInterrupt:
             self.decisions.interrupted = True
         finally:
-            for worker, _ in self.workers:
-                worker.stop()
+            self._stop_workers()
         return self.decisions
+
+    def _stop_workers(self) -> None:
+        for worker, _ in self.workers:
+            worker.stop()
+
+    def _refine(self) -> None:
+        """Puts the best of the shortest paths in the place of those that IC3 has found."""
+        for target in self.targets:
+            decision = self.decisions.by_name.get(target.name)
+            match decision:
+                case Decision(engine="ic3", outcome=Reached(shortest=str()) as known):
+                    refined_outcome = refined(self.system, target, known, self.deadline)
+                    self.decisions.by_name[target.name] = replace(decision, outcome=refined_outcome)
 
     def _open(self, engine: str) -> list[Property]:
         """The properties for which the engine may be of use."""

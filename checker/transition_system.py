@@ -97,12 +97,15 @@ class Property:
     INVARIANT, COVER  a reachable state in which `bad` holds
     STEP_INVARIANT    a reachable step for which `bad` holds; its primed literals speak of the state after the step
     AT_REST, RECOVERABLE  a reachable state in which `bad` holds and from which `unless` cannot be reached
+
+    `shown`: people will see the path, so it is to be a good one; else any will do.
     """
 
     name: str
     form: Form
     bad: Formula
     unless: Reachability | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ def changes_of(lowered: Lowered, targets: Sequence[Property]) -> Mapping[str, Ch
 def _cover(system: TransitionSystem, name: str, kept: set[Variable]) -> Property:
     going_on = conjunction((negate(system.halted), negate(system.frontier)))
     writing = disjunction(action.guard for action in system.actions if not kept.isdisjoint(action.writes))
-    return Property(f"changes {name}", Form.COVER, conjunction((going_on, writing)))
+    return Property(f"changes {name}", Form.COVER, conjunction((going_on, writing)), shown=False)
 
 
 def is_never_reached(system: TransitionSystem, cover: Property, outcome: Outcome | None) -> bool:

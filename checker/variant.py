@@ -17,6 +17,7 @@ from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
 from checker.engines.engine import Unreachable
 from checker.faultsets import parse_faults
+from checker.instances import split
 from checker.lower import Lowered, LoweringLimit, lower
 from checker.lowering.properties import MODEL_ERRORS
 from checker.needs import Needs, judge_needs
@@ -201,7 +202,8 @@ class _Check:
         asked = [result for result in self.properties if self._asks_needs(result)]
         if not asked or self.interrupted or self.failures:
             return
-        search = NeedsSearch(self.model, self.options, self.observer, self.context)
+        model = split(self.model) if self.options.per_instance else self.model
+        search = NeedsSearch(model, self.options, self.observer, self.context)
         found = search.run({result.name: result.verdict for result in asked})
         self.interrupted = search.interrupted
         for failure in search.failures:

@@ -194,16 +194,27 @@ def fault_class(model: Model, event: Event, before: GlobalState) -> FaultClass |
     if kind(event, before) is not Kind.FAULT:
         return None
     wanted = _EVENTS.get(event.kind) if event.strike is None else _STRIKES[event.strike]
-    if wanted is FaultKind.EXPIRE:
-        ends = {event.store, event.variable}
-    else:
-        ends = {None if end is None else end.name for end in (event.party, event.other)}
-        if wanted is FaultKind.CRASH:
-            ends = {None if event.party is None else event.party.name}
     for declared in model.faults:
-        if declared.kind is wanted and {declared.first, declared.second} - {None} == ends - {None}:
+        if declared.kind is wanted and _is_of(event, declared):
             return declared
     return None
+
+
+def _is_of(event: Event, declared: FaultClass) -> bool:
+    """Whether a class of the event's kind speaks of what the event struck."""
+    if declared.kind is FaultKind.EXPIRE:
+        return (declared.first, declared.second) == (event.store, event.variable)
+    first = (declared.first, declared.first_instance)
+    if declared.kind is FaultKind.CRASH:
+        return _means(first, event.party)
+    second = (declared.second, declared.second_instance)
+    one, other = event.party, event.other
+    return (_means(first, one) and _means(second, other)) or (_means(first, other) and _means(second, one))
+
+
+def _means(end: tuple[str | None, int | None], party: Party | None) -> bool:
+    name, instance = end
+    return party is not None and name == party.name and instance in (None, party.instance)
 
 
 def obstacles(model: Model, event: Event, before: GlobalState, site: Site | None) -> tuple[Obstacle, ...]:

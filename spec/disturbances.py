@@ -10,7 +10,7 @@ from spec.event import Ending, Event, EventKind, Party, Slot
 from spec.holdings import contents
 from spec.state import GlobalState, LockState, Loose
 from spec.topology import Link, Topology
-from spec.typed import FaultKind, Parameter, ThreadKind
+from spec.typed import Parameter, ThreadKind
 from spec.types import IdType
 from spec.value import Id, Value, domain
 
@@ -117,11 +117,9 @@ class Disturbances:
 
     def faults(self, state: GlobalState) -> Iterator[Successor]:
         """Faults that strike by themselves, outside of any statement."""
-        crashing = (f.first for f in self.topology.faults if f.kind is FaultKind.CRASH)
-        for name in dict.fromkeys(crashing):
-            for party in self.topology.parties(name):
-                if self.topology.up(state, party):
-                    yield self._crash(state, party)
+        for party in self.topology.crashing():
+            if self.topology.up(state, party):
+                yield self._crash(state, party)
         for ends in self.topology.links():
             if ends not in state.cut:
                 event = Event(EventKind.CUT, party=ends[0], other=ends[1])

@@ -22,6 +22,15 @@ def link(one: Party, other: Party) -> Link:
     return (one, other) if one < other else (other, one)
 
 
+def is_first(fault: FaultClass, party: Party) -> bool:
+    """Whether the class's first end, or all that it has, stands for the party."""
+    return fault.first == party.name and fault.first_instance in (None, party.instance)
+
+
+def is_second(fault: FaultClass, party: Party) -> bool:
+    return fault.second == party.name and fault.second_instance in (None, party.instance)
+
+
 class Topology:
     """The parties of a model, and the fault classes that may strike them.
 
@@ -35,14 +44,19 @@ class Topology:
     # ------------------------------------------------------------------------------------------------ fault classes
 
     def crash_class(self, party: Party) -> FaultClass | None:
-        return next((f for f in self.faults if f.kind is FaultKind.CRASH and f.first == party.name), None)
+        return next((f for f in self.faults if f.kind is FaultKind.CRASH and is_first(f, party)), None)
 
     def link_class(self, kind: FaultKind, ends: Link) -> FaultClass | None:
         """The enabled class of this kind (partition, lose, duplicate) for a link between distinct parties."""
-        names = {ends[0].name, ends[1].name}
-        if ends[0] == ends[1]:
+        one, other = ends
+        if one == other:
             return None
-        return next((f for f in self.faults if f.kind is kind and {f.first, f.second} == names), None)
+
+        def joins(fault: FaultClass) -> bool:
+            there = is_first(fault, one) and is_second(fault, other)
+            return there or (is_first(fault, other) and is_second(fault, one))
+
+        return next((f for f in self.faults if f.kind is kind and joins(f)), None)
 
     def expire_class(self, store: str, lock: str) -> FaultClass | None:
         return next(
@@ -57,6 +71,16 @@ class Topology:
             return [Party(name)]
         return [Party(name, index) for index in range(self.processes[name].instances.size)]
 
+    def crashing(self) -> Iterator[Party]:
+        """The parties that an enabled class can crash, each once."""
+        seen: set[Party] = set()
+        for fault in self.faults:
+            if fault.kind is FaultKind.CRASH:
+                for party in self.parties(fault.first):
+                    if is_first(fault, party) and party not in seen:
+                        seen.add(party)
+                        yield party
+
     def links(self) -> Iterator[Link]:
         """The links that an enabled class can cut, each once."""
         seen: set[Link] = set()
@@ -65,7 +89,8 @@ class Topology:
                 for one in self.parties(fault.first):
                     for other in self.parties(fault.second):
                         ends = link(one, other)
-                        if one != other and ends not in seen:
+                        meant = is_first(fault, one) and is_second(fault, other)
+                        if meant and one != other and ends not in seen:
                             seen.add(ends)
                             yield ends
 

@@ -672,18 +672,26 @@ class FaultKind(Enum):
 class FaultClass:
     """first: a process or store (for EXPIRE: the store).  second: the other end of a link (for EXPIRE: the lock).
 
-    A link joins a process to a store or to a process (itself included: distinct instances)."""
+    A link joins a process to a store or to a process (itself included: distinct instances).
+
+    first_instance, second_instance: the one instance of the process that is meant; None for all of them.  A model
+    declares classes of all instances only."""
 
     kind: FaultKind
     first: str
     second: str | None
     restart: bool
     span: Span
+    first_instance: int | None = None
+    second_instance: int | None = None
 
     def __str__(self) -> str:
         if self.kind is FaultKind.EXPIRE:
             return f"expire {self.first}.{self.second}"
-        ends = self.first if self.second is None else f"{self.first} -- {self.second}"
+        ends = self.first if self.first_instance is None else f"{self.first}[{self.first_instance}]"
+        if self.second is not None:
+            other = self.second if self.second_instance is None else f"{self.second}[{self.second_instance}]"
+            ends = f"{ends} -- {other}"
         return f"{self.kind.value} {ends}" + ("" if self.restart else " without restart")
 
 
@@ -776,7 +784,8 @@ class Scenario:
 class Model:
     """One model for one choice of constants and switches.
 
-    `symmetric` names the ids types (process instances included) whose members nothing in the model tells apart.
+    `symmetric` names the ids types (process instances included) whose members nothing in the model tells apart, but for
+    fault classes of single instances.
     `fresh` names the ids types from which some request or statement draws fresh ids."""
 
     name: str

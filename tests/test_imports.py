@@ -102,6 +102,7 @@ def test_engines_see_the_transition_system_alone() -> None:
     [
         ("lark", {"spec.parse", "spec.tree_builder"}),
         ("z3", {"checker.solver"}),
+        ("pysat", {"checker.sat"}),
         ("rich", {"counterexamples.render.page"}),
     ],
 )

@@ -116,6 +116,8 @@ def _certify(path: Path, reports: Sequence[FileReport], options: Options, file: 
 
 
 def _options(arguments: argparse.Namespace) -> Options:
+    if arguments.per_instance and not arguments.needs:
+        raise UsageError("--per-instance is about the faults that --needs finds", "add --needs")
     return Options(
         variants=tuple(arguments.variant),
         constants=assignments(arguments.constants, "-D", None),
@@ -129,6 +131,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         states=arguments.states,
         symmetry=not arguments.no_symmetry,
         needs=arguments.needs,
+        per_instance=arguments.per_instance,
         why=arguments.why,
         strict=arguments.strict,
     )

@@ -177,8 +177,9 @@ class _Search:
             deadline = now + _BEST_SHARE * max(deadline - now, 0.0)
         try:
             budget = Budget(deadline, states=_EXPLORED)
-            best = best_path_of_length(Layout(self.system), query.target, depth, budget)
-            ranked = best or self.fewest_faults(query, path, deadline)
+            if query.target.shown:
+                best = best_path_of_length(Layout(self.system), query.target, depth, budget)
+                ranked = best or self.fewest_faults(query, path, deadline)
         except MemoryError:
             pass
         finally:

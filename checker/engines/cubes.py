@@ -86,15 +86,18 @@ class Space:
 
 
 class Symmetry:
-    """The group of symmetries that some permutations generate, at work on cubes."""
+    """The group of symmetries that some permutations generate, at work on cubes.  A permutation that moves the initial
+    state is no symmetry, and is left out."""
 
     def __init__(self, space: Space, swaps: Iterable[Permutation], largest_orbit: int) -> None:
         self._space = space
         self._largest = largest_orbit
-        self._generators = [
+        start = space.cube({place: 1 << variable.initial for place, variable in enumerate(space.variables)})
+        generators = [
             {space.place[source]: (space.place[target], table) for source, target, table in swap.moves}
             for swap in swaps
         ]
+        self._generators = [each for each in generators if self._image(start, each).bits == start.bits]
 
     def __bool__(self) -> bool:
         return bool(self._generators)

@@ -59,11 +59,11 @@ class Ic3:
                 finally:
                     run.frames.close()
             except (TooManyImages, _NotSymmetric):
+                assert symmetric
                 continue
             except MemoryError:
-                reason = "out of memory"
                 for target in left:
-                    reporter.decided(target, Undecided(reason))
+                    reporter.decided(target, Undecided("out of memory"))
             return
 
 
@@ -161,13 +161,17 @@ class _Run:
                 outcome = self._proved(goal, level)
                 if not isinstance(outcome, Predecessor):
                     return outcome
-                # The system is symmetric where runs lead, but not elsewhere: exclude the place where it is not.
+                # The system is symmetric where runs lead, but need not be elsewhere: exclude where it is not.
                 if (
                     self.space.holds_initially(outcome.cube)
                     or self._block(_Obligation(outcome.cube, None, None)) is not None
                 ):
                     raise _NotSymmetric
                 level = self._converged(push=True)
+            # Neighbours may differ by cubes that this proof does not need, such as an earlier property's.
+            outcome = self._proved(goal, self.level - 1)
+            if not isinstance(outcome, Predecessor):
+                return outcome
 
     def _with_bad_step(self, bad: Formula) -> Formula:
         """The states from which some step is bad, or may be because an update says nothing there."""

@@ -32,6 +32,8 @@ from checker.formula import FALSE, Formula, conjunction, negate
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
 
 CHUNK = 1 << 15
+_TELL = 0.25
+"""Seconds between two reports of progress."""
 CLOSURE_SHARE = 0.3
 """Of the time, this is kept for the closures when there are candidates for them."""
 IMAGES = 5_000
@@ -253,7 +255,7 @@ class _Run:
 
     def _tell(self) -> None:
         now = time.monotonic()
-        if now - self.told >= 0.5:
+        if now - self.told >= _TELL:
             self.told = now
             rate = self.table.count / (now - self.started)
             self.reporter.progress(Progress("search", self.depth, self.table.count, rate))
@@ -269,7 +271,8 @@ class _Run:
             return
         ranked = Ranked(path, Rank.ANY)
         try:
-            ranked = self._best_path(query, depth) or ranked
+            if query.target.shown:
+                ranked = self._best_path(query, depth) or ranked
         except MemoryError:
             pass
         finally:

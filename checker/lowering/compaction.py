@@ -222,7 +222,7 @@ class _Rewriter:
                 state=self.formula(unless.state),
                 watched=tuple(f for f in watched if f not in (TRUE, FALSE)),
             )
-        return Property(target.name, target.form, self.formula(target.bad), unless)
+        return replace(target, bad=self.formula(target.bad), unless=unless)
 
     def permutation(self, swap: Permutation) -> Permutation | None:
         """None when the abstraction, which need not be symmetric, has lost the symmetry."""

@@ -36,7 +36,7 @@ def incidents(layout: ModelLayout) -> Iterator[Incident]:
     yield from _requests(layout)
     for fault in layout.faults:
         if fault.kind is FaultKind.CRASH:
-            for party in layout.instances(fault.first):
+            for party in layout.crashed(fault):
                 yield Incident(Kind.FAULT, _crash(layout, fault, party), Event(EventKind.CRASH, party=party), fault)
                 if fault.restart:
                     yield Incident(Kind.RECOVERY, _restart(layout, party))

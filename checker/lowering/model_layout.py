@@ -180,26 +180,41 @@ class ModelLayout:
             return (a, b)
         return (a, b) if a <= b else (b, a)
 
+    def crashed(self, fault: FaultClass) -> tuple[Party, ...]:
+        """The parties that a class of crashes strikes."""
+        return self._chosen(fault.first, fault.first_instance)
+
+    def _chosen(self, name: str, instance: int | None) -> tuple[Party, ...]:
+        everything = self.instances(name)
+        return everything if instance is None else (everything[instance],)
+
     def links(self, fault: FaultClass) -> tuple[Link, ...]:
+        """The links that a class of partitions, losses or duplicates strikes."""
         assert fault.second is not None
         found = {
-            self.link(a, b): None for a in self.instances(fault.first) for b in self.instances(fault.second) if a != b
+            self.link(a, b): None
+            for a in self._chosen(fault.first, fault.first_instance)
+            for b in self._chosen(fault.second, fault.second_instance)
+            if a != b
         }
         return tuple(sorted(found, key=lambda link: (link[0], link[1].name, link[1].instance or 0)))
 
     def _make_links(self) -> None:
         self.up: dict[Party, Variable] = {}
         self.cut: dict[Link, Variable] = {}
+        self.class_of: dict[tuple[FaultKind, Link], FaultClass] = {}
+        """The class of each kind that strikes a link, the first one declared."""
         for fault in self.faults:
             if fault.kind is FaultKind.CRASH:
-                for party in self.instances(fault.first):
+                for party in self.crashed(fault):
                     if party not in self.up:
                         self.up[party] = self._layout.variable(
                             f"{party_name(party)} is up", (False, True), True, Role.UP, ("up", party)
                         )
-            elif fault.kind is FaultKind.PARTITION:
+            elif fault.kind is not FaultKind.EXPIRE:
                 for a, b in self.links(fault):
-                    if (a, b) not in self.cut:
+                    self.class_of.setdefault((fault.kind, (a, b)), fault)
+                    if fault.kind is FaultKind.PARTITION and (a, b) not in self.cut:
                         self.cut[a, b] = self._layout.variable(
                             f"{party_name(a)} -- {party_name(b)} is cut",
                             (False, True),

@@ -105,7 +105,7 @@ def healed(layout: ModelLayout) -> Formula:
         party
         for fault in layout.faults
         if fault.kind is FaultKind.CRASH and not fault.restart
-        for party in layout.instances(fault.first)
+        for party in layout.crashed(fault)
     }
     up = [equals(v, 1) for party, v in layout.up.items() if party not in gone]
     return conjunction([*up, *(equals(v, 0) for v in layout.cut.values())])
@@ -159,7 +159,8 @@ def antecedents_of(layout: ModelLayout) -> dict[str, tuple[Property, ...]]:
         for number, left in enumerate(_left_sides(layout, declaration.condition)):
             if any(primed for _, primed in variables_of(left)):
                 continue
-            covers.append(Property(f"{declaration.name}:antecedent:{number}", Form.COVER, conjunction((left, running))))
+            name = f"{declaration.name}:antecedent:{number}"
+            covers.append(Property(name, Form.COVER, conjunction((left, running)), shown=False))
         if covers:
             found[declaration.name] = tuple(covers)
     return found

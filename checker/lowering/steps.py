@@ -54,12 +54,7 @@ class Stepper:
 
     def classes(self, kind: FaultKind, own: Party, other: Party) -> FaultClass | None:
         """The enabled class of this kind for the link between the two."""
-        for fault in self.layout.faults:
-            if fault.kind is kind and fault.second is not None and own != other:
-                names = {(fault.first, fault.second), (fault.second, fault.first)}
-                if (own.name, other.name) in names:
-                    return fault
-        return None
+        return self.layout.class_of.get((kind, self.layout.link(own, other)))
 
     def spend(self, fault: FaultClass) -> None:
         self.fault = fault

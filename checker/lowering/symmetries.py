@@ -13,7 +13,7 @@ from checker.lowering.model_layout import ErrorCode, ModelLayout
 from checker.transition_system import Permutation
 from spec import typed
 from spec.event import Party, Slot
-from spec.typed import Discipline, QueueVerb
+from spec.typed import Discipline, FaultKind, QueueVerb
 from spec.value import Id, Row, Table
 
 Exchange = Callable[[object], object]
@@ -26,7 +26,7 @@ def swaps_of(layout: ModelLayout) -> tuple[Permutation, ...]:
     for name in sorted(model.symmetric):
         processes = [p for p in model.processes if p.name == name]
         kind = processes[0].instances if processes else model.ids[name]
-        if processes and _ordered(model):
+        if processes and (_ordered(model) or _singled_out(layout, name)):
             continue
         for i, j in combinations(range(kind.size), 2):
             found.append(_swap(layout, name, i, j))
@@ -44,6 +44,24 @@ def _ordered(model: typed.Model) -> bool:
         for thread in process.threads
         for statement in all_statements(thread.body)
     )
+
+
+def _singled_out(layout: ModelLayout, name: str) -> bool:
+    """Whether the enabled fault classes strike some instances of the process otherwise than others."""
+
+    def struck(exchange: Exchange) -> set[tuple[object, ...]]:
+        """What can happen, with the instances exchanged."""
+        found: set[tuple[object, ...]] = set()
+        for fault in layout.faults:
+            if fault.kind is FaultKind.CRASH:
+                found |= {(fault.kind, fault.restart, exchange(party)) for party in layout.crashed(fault)}
+            elif fault.kind is not FaultKind.EXPIRE:
+                found |= {(fault.kind, frozenset(map(exchange, link))) for link in layout.links(fault)}
+        return found
+
+    size = layout.processes[name].instances.size
+    pairs = combinations(range(size), 2)
+    return any(struck(_exchange(name, i, j)) != struck(lambda party: party) for i, j in pairs)
 
 
 def _exchange(name: str, i: int, j: int) -> Exchange:

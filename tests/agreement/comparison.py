@@ -15,13 +15,14 @@ from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress,
 from checker.engines.search import Search
 from checker.formula import FALSE
 from checker.lower import Lowered, lower
-from checker.transition_system import Form, Property
+from checker.transition_system import Form, Property, State
 from counterexamples.replay import Confirmed, confirm
 from spec.interpreter import Interpreter
 from tests.agreement.deciding import Pointless, checked, decide, length
 from tests.agreement.focused import FOCUSED
 from tests.agreement.oracle import Graph, TooLarge, explore, shortest_error, shortest_violation
 from tests.agreement.programs import Program
+from tests.agreement.proofs import complaint
 
 
 class Disagreement(AssertionError):
@@ -42,7 +43,7 @@ def compare(text: str, states: int, depth: int) -> bool:
     expected = {p.name: shortest_violation(graph, interpreter, p) for p in model.properties}
     expected["model_errors"] = shortest_error(graph, assertion=False)
     lowered = lower(model)
-    _compare_states(graph, lowered)
+    reached = _compare_states(graph, lowered)
     answers = [
         ("search", decide(Search(symmetry=False), lowered)),
         ("search with symmetry", decide(Search(symmetry=True), lowered)),
@@ -57,6 +58,11 @@ def compare(text: str, states: int, depth: int) -> bool:
                 verdict = confirm(lowered.trace(outcome.path), name, interpreter)
                 if not isinstance(verdict, Confirmed) or outcome.shortest is None:
                     raise Disagreement(f"{who}, {name}: {verdict}\n{text}")
+    # The assertions, one by one, are judged by the search.
+    known = {name: length(outcome) for name, outcome in answers[0][1].items()}
+    wrong = complaint(lowered, interpreter, known | expected, reached)
+    if wrong is not None:
+        raise Disagreement(f"{wrong}\n{text}")
     return True
 
 
@@ -68,13 +74,16 @@ def _agrees(outcome: Outcome, wanted: int | None, depth: int | None) -> bool:
     return isinstance(outcome, Bounded) and (outcome.depth >= depth or "no run" in outcome.reason)
 
 
-def _compare_states(graph: Graph, lowered: Lowered) -> None:
-    """Encoding the interpreter's states gives exactly the states of the transition system."""
-    encoded = {lowered.encode(state) for state in graph.depth}
+def _compare_states(graph: Graph, lowered: Lowered) -> list[State]:
+    """Encoding the interpreter's states gives exactly the states of the transition system.  Answers them, without those
+    outside the window of an unbounded integer."""
+    codes = [lowered.encode(state) for state in graph.depth]
+    encoded = set(codes)
     closed = decide_states(lowered)
     if closed is not None and encoded != closed:
         missing, extra = encoded - closed, closed - encoded
         raise Disagreement(f"the interpreter has {len(missing)} states more, the lowering {len(extra)}")
+    return [code for code in codes if code is not None]
 
 
 def decide_states(lowered: Lowered) -> set[tuple[int, ...]] | None:

@@ -1,4 +1,4 @@
-"""Deliberate faults, one line each: in the interpreter, in the lowering, and in each engine.
+"""Deliberate faults, one line each: in the interpreter, in the lowering, in each engine, and in the check of proofs.
 
 Every one of them changes what a model means or what an engine answers.  `before` occurs exactly once in its file.
 """
@@ -224,5 +224,42 @@ MUTANTS = (
         "checker/engines/bmc.py",
         "            self.complete = depth\n            if depth >= limit:\n",
         "            self.complete = depth + 1\n            if depth + 1 >= limit:\n",
+    ),
+    # proofs
+    Mutant(
+        "ic3: a cube is excluded one level too high",
+        "checker/engines/ic3.py",
+        "            answer = self._ask(obligation.cube, level - 1)\n",
+        "            answer = self._ask(obligation.cube, max(0, level - 2))\n",
+    ),
+    Mutant(
+        "ic3: what a step leaves as it is does not matter before it",
+        "checker/engines/preimages.py",
+        "        places.update(place for place in masks if place not in step.writes)\n",
+        "",
+    ),
+    Mutant(
+        "ic3: a proof lacks the cubes that its cubes rest on",
+        "checker/engines/inductive_core.py",
+        "                        needed.add(other)\n",
+        "",
+    ),
+    Mutant(
+        "invariant: initiation is not checked",
+        "checker/invariant.py",
+        "        if not evaluate(clause, lambda variable: variable.initial):\n",
+        "        if False:\n",
+    ),
+    Mutant(
+        "invariant: consecution is not checked",
+        "checker/invariant.py",
+        "        if questions.possible(literal):\n",
+        "        if False:\n",
+    ),
+    Mutant(
+        "invariant: bad states are not checked",
+        "checker/invariant.py",
+        "    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(target.bad)):\n",
+        "    if False:\n",
     ),
 )

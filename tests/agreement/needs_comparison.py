@@ -1,6 +1,7 @@
 """The fault sets of one program, by the interpreter alone over every subset of its fault classes, and by the checker.
 
-Run as a module it compares programs drawn from seeds: `first count states`.
+Run as a module it compares programs drawn from seeds: `first count states`, with a fourth word programs with several
+instances of their processes, and the fault classes of single instances.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from checker.check import check_module
+from checker.instances import split
 from checker.options import Options
 from spec import syntax
 from spec.interpreter import Interpreter
@@ -21,19 +23,26 @@ from spec.typed import FaultClass, Model, PropertyForm
 from tests.agreement.comparison import Disagreement
 from tests.agreement.deciding import Pointless, checked
 from tests.agreement.fault_programs import FaultProgram
+from tests.agreement.instance_comparison import program as several_instances
 from tests.agreement.oracle import TooLarge, explore, shortest_error, shortest_violation
 from tests.agreement.programs import Program
 
 FaultSet = frozenset[FaultClass]
 
 
-def compare(text: str, states: int) -> bool:
+_MOST_CLASSES = 6
+"""More have too many subsets to try them all."""
+
+
+def compare(text: str, states: int, per_instance: bool = False) -> bool:
     """Whether the program has faults and was small enough to be compared.  Raises Disagreement."""
     try:
         model = checked(text).model
     except Pointless:
         return False
-    if not model.faults:
+    if per_instance:
+        model = split(model)
+    if not model.faults or (per_instance and len(model.faults) > _MOST_CLASSES):
         return False
     try:
         broken = {faults: broken_by(model, faults, states) for faults in subsets(model.faults)}
@@ -41,7 +50,7 @@ def compare(text: str, states: int) -> bool:
         return False
     file = parse(Source("program.cpt", text))
     assert isinstance(file, syntax.File)
-    options = Options(needs=True, engine="search")
+    options = Options(needs=True, per_instance=per_instance, engine="search")
     (report,) = check_module(syntax.Module(file.source, file.doc, file.items), options).variants
     if report.failures:
         raise Disagreement(f"{[failure.message for failure in report.failures]}\n{text}")
@@ -82,12 +91,15 @@ def broken_by(model: Model, faults: FaultSet, states: int) -> dict[str, int | No
 
 
 def main(arguments: list[str]) -> int:
-    first, count, states = map(int, arguments)
+    first, count, states = map(int, arguments[:3])
+    per_instance = len(arguments) > 3
     compared = 0
     for seed in range(first, first + count):
         try:
+            draw = random.Random(seed)
             kind = FaultProgram if seed % 4 else Program
-            compared += compare(kind(random.Random(seed).randrange).text(), states)
+            text = several_instances(draw) if per_instance else kind(draw.randrange).text()
+            compared += compare(text, states, per_instance)
         except Disagreement as disagreement:
             print(f"seed {seed}: {disagreement}")
             return 1

@@ -23,6 +23,7 @@ from checker.lower import Lowered, lower
 from checker.options import Options
 from checker.transition_system import Property, TransitionSystem
 from checker.verdict import Proved, Undecided
+from checker.walks import Walks
 from spec.event import Event
 from spec.interpreter import Interpreter
 from spec.state import GlobalState
@@ -75,12 +76,14 @@ class Steps:
     def __init__(self, interpreter: Interpreter, change: Callable[[GlobalState], GlobalState] = lambda s: s) -> None:
         self.interpreter = interpreter
         self.change = change
+        self.asked = 0
 
     def successors(self, state: GlobalState) -> Sequence[tuple[Event, GlobalState]]:
+        self.asked += 1
         return [(event, self.change(after)) for event, after in self.interpreter.successors(state)]
 
 
-def certified(model: Model, invariant: Invariant, steps: Steps | None = None) -> InvariantCertificate | Flaw:
+def certified(model: Model, invariant: Invariant, walks: Walks | None = None) -> InvariantCertificate | Flaw:
     declared = next(d for d in model.lowered.model.properties if d.name == model.target.name)
     return certify_invariant(
         model.lowered.system,
@@ -89,10 +92,14 @@ def certified(model: Model, invariant: Invariant, steps: Steps | None = None) ->
         "ic3",
         4,
         Declared(declared, model.interpreter),
-        BudgetedCoding(model.lowered, model.interpreter),
-        steps or Steps(model.interpreter),
-        model.interpreter.initial(),
+        walks or walks_of(model),
     )
+
+
+def walks_of(model: Model, steps: Steps | None = None) -> Walks:
+    coding = BudgetedCoding(model.lowered, model.interpreter)
+    start = model.interpreter.initial()
+    return Walks(coding, steps or Steps(model.interpreter), start, model.lowered.system.initial)
 
 
 def test_a_sound_invariant_is_certified(model: Model) -> None:
@@ -105,6 +112,24 @@ def test_a_sound_invariant_is_certified(model: Model) -> None:
 def test_the_walks_are_the_same_each_time(model: Model) -> None:
     one, other = certified(model, model.invariant), certified(model, model.invariant)
     assert one == other
+
+
+def test_walks_are_taken_once_and_looked_at_to_the_end_each_time(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when a flaw has cut the first look short."""
+    steps = Steps(model.interpreter)
+    walks = walks_of(model, steps)
+    with monkeypatch.context() as patch:
+        patch.setattr(invariance, "check", lambda *_: None)
+        wrong = certified(
+            model, Invariant((*model.invariant.cubes, (literal(model.lowered, "ran[Job#0]", "True"),))), walks
+        )
+    assert isinstance(wrong, Flaw)
+    early = steps.asked
+    first = certified(model, model.invariant, walks)
+    asked = steps.asked
+    assert early < asked
+    assert certified(model, model.invariant, walks) == first == certified(model, model.invariant)
+    assert steps.asked == asked
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -132,7 +157,7 @@ def test_the_interpreter_finds_a_violation(model: Model, monkeypatch: pytest.Mon
     def forget(state: GlobalState) -> GlobalState:
         return replace(state, ghosts=model.interpreter.initial().ghosts)
 
-    found = certified(model, Invariant(()), Steps(model.interpreter, forget))
+    found = certified(model, Invariant(()), walks_of(model, Steps(model.interpreter, forget)))
     assert isinstance(found, Flaw)
     assert "finds finished_was_run violated" in found.message
 
@@ -141,7 +166,7 @@ def test_an_interpreter_that_stumbles_is_a_flaw(model: Model) -> None:
     def stumble(state: GlobalState) -> GlobalState:
         raise ZeroDivisionError("oops")
 
-    found = certified(model, model.invariant, Steps(model.interpreter, stumble))
+    found = certified(model, model.invariant, walks_of(model, Steps(model.interpreter, stumble)))
     assert isinstance(found, Flaw)
     assert "oops" in found.message
 

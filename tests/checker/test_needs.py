@@ -294,3 +294,152 @@ def test_the_exit_code_of_the_command(tmp_path: Path) -> None:
     assert counterpoint("check", "model.cpt", "--depth", "4", folder=tmp_path).returncode == 4
     model.write_text("\n".join(one) + "\nexpect refutes not_both needs {crash kv}\n")
     assert counterpoint("check", "model.cpt", folder=tmp_path).returncode == 1
+
+
+# Every server adds one to `failed` where its write to db failed, which takes a lost message on its own link.
+TWO_SERVERS = """\
+store db { durable x: bool }
+ghost failed: 0..2
+
+process Server[2] {
+  task go {
+    try { db.x := true } catch { failed := failed + 1 }
+  }
+}
+
+faults {
+  crash Server
+  lose Server -- db
+}
+
+invariant never: failed == 0
+invariant not_both: failed < 2
+at rest written: db.x
+"""
+
+# A server that crashes for good before its write has not written, and the other one still may.
+GONE_FOR_GOOD = """\
+store db { durable x: bool }
+
+process Server[2] {
+  task go { db.x := true }
+}
+
+faults {
+  crash Server without restart
+  crash db
+}
+
+at rest written: db.x
+
+expect refutes written needs {crash Server without restart} | {crash db}
+"""
+
+# One call, to any of the servers, and between the two servers one link.
+CALLED = """\
+ghost lost: bool
+
+process Server[2] {
+  on ask(): bool { return true }
+}
+
+process Client {
+  task go {
+    try { let yes = call Server.ask() } catch unknown { lost := true }
+  }
+}
+
+faults {
+  lose Client -- Server
+  lose Server -- Server
+}
+
+invariant answered: not lost
+
+expect refutes answered needs {lose Client -- Server}
+"""
+
+PER_INSTANCE = Options(needs=True, per_instance=True)
+
+
+def sets(needs: Needs) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
+    """Minimal breaking and maximal safe sets, by their names."""
+    assert needs.complete
+    assert all(each.minimal for each in needs.breaking)
+    breaking = {frozenset(map(str, each.faults)) for each in needs.breaking}
+    return breaking, {frozenset(map(str, each.faults)) for each in needs.tolerated}
+
+
+def test_one_instance_suffices_or_both_must_be_struck(tmp_path: Path) -> None:
+    """One lost message makes `failed` 1.  Two it becomes by one on each link; or by one server that loses its write,
+    crashes, and loses it again after its restart.  A server that has crashed writes after its restart, so that db.x
+    stays false only if both lose their writes."""
+    report = check(tmp_path, TWO_SERVERS, PER_INSTANCE)
+    c0, c1, l0, l1 = "crash Server[0]", "crash Server[1]", "lose Server[0] -- db", "lose Server[1] -- db"
+    assert sets(needs_of(report, "never")) == ({frozenset({l0}), frozenset({l1})}, {frozenset({c0, c1})})
+    assert sets(needs_of(report, "not_both")) == (
+        {frozenset({l0, l1}), frozenset({c0, l0}), frozenset({c1, l1})},
+        {frozenset({c0, c1}), frozenset({c0, l1}), frozenset({c1, l0})},
+    )
+    assert sets(needs_of(report, "written")) == (
+        {frozenset({l0, l1})},
+        {frozenset({c0, c1, l0}), frozenset({c0, c1, l1})},
+    )
+
+
+def test_each_trace_is_one_of_its_instances(tmp_path: Path) -> None:
+    report = check(tmp_path, TWO_SERVERS, PER_INSTANCE)
+    for each in needs_of(report, "never").breaking:
+        (chosen,) = each.faults
+        struck = [event.party for event in each.verdict.trace.events if event.strike is not None]
+        assert [None if party is None else party.instance for party in struck] == [chosen.first_instance]
+    wanted = [str(fault) for fault in needs_of(report, "never").classes]
+    assert wanted == ["crash Server[0]", "crash Server[1]", "lose Server[0] -- db", "lose Server[1] -- db"]
+
+
+def test_expected_classes_are_those_of_all_instances(tmp_path: Path) -> None:
+    """`written` takes the crash of both servers, as one that is left writes; or of db, during both writes.  By classes
+    of all instances that is the crash of servers, or that of db."""
+    report = check(tmp_path, GONE_FOR_GOOD, PER_INSTANCE)
+    zero, one = "crash Server[0] without restart", "crash Server[1] without restart"
+    assert sets(needs_of(report, "written")) == (
+        {frozenset({zero, one}), frozenset({"crash db"})},
+        {frozenset({zero}), frozenset({one})},
+    )
+    (judged,) = results(report)["written"].judged
+    assert judged.judgement is Judgement.MET
+    missed = GONE_FOR_GOOD.replace("needs {crash Server without restart} | {crash db}", "needs {crash db}")
+    report = check(tmp_path, missed, PER_INSTANCE)
+    (judged,) = results(report)["written"].judged
+    assert judged.judgement is Judgement.MISSED
+
+
+def test_links_between_instances(tmp_path: Path) -> None:
+    report = check(tmp_path, CALLED, PER_INSTANCE)
+    zero, one, between = "lose Client[0] -- Server[0]", "lose Client[0] -- Server[1]", "lose Server[0] -- Server[1]"
+    assert sets(needs_of(report, "answered")) == ({frozenset({zero}), frozenset({one})}, {frozenset({between})})
+    assert results(report)["answered"].judged[0].judgement is Judgement.MET
+
+
+def test_too_many_classes_of_single_instances_are_said_so(tmp_path: Path) -> None:
+    """17 servers have 17 classes, one more than are searched."""
+    (tmp_path / "many.cpt").write_text(
+        "store db { durable x: bool }\nprocess Server[17] { task go { db.x := true } }\n"
+        "faults { lose Server -- db }\ninvariant unwritten: not db.x\nexpect refutes unwritten\n"
+    )
+    words = ("check", "many.cpt", "--needs", "--per-instance", "--trace", "none")
+    run = counterpoint(*words, folder=tmp_path)
+    assert run.returncode == ExitCode.INCONCLUSIVE, run.stdout + run.stderr
+    told = " ".join(run.stdout.split())
+    assert "17 fault classes have too many sets" in told
+    assert "without --per-instance" in told
+
+
+def test_per_instance_is_for_needs(tmp_path: Path) -> None:
+    (tmp_path / "model.cpt").write_text(CALLED)
+    run = counterpoint("check", "model.cpt", "--per-instance", folder=tmp_path)
+    assert run.returncode == ExitCode.MODEL
+    assert "--needs" in run.stderr
+    run = counterpoint("check", "model.cpt", "--needs", "--per-instance", folder=tmp_path)
+    assert run.returncode == ExitCode.MET, run.stdout + run.stderr
+    assert "{lose Client[0] -- Server[1]}" in run.stdout

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from checker import plan
+from checker.engines.best_path import Rank
 from checker.engines.engine import (
     Bounded,
     Budget,
@@ -351,7 +352,7 @@ def test_a_bound_of_one_less_makes_a_run_a_shortest(monkeypatch: pytest.MonkeyPa
     found = Reached(path(SYSTEM, 2), None)
     install(monkeypatch, slow(1, {"p": Bounded(1, "x"), "q": Bounded(0, "x")}), ic3=answer({"p": found, "q": found}))
     decisions = go()
-    shortest = Reached(path(SYSTEM, 2), "search: no violation within 1 step")
+    shortest = Reached(path(SYSTEM, 2), f"search: no violation within 1 step: {Rank.BEST.value}")
     assert decisions.of(P) == plan.Decision("ic3", shortest)
     assert decisions.of(Q) == plan.Decision("ic3", found)
 

@@ -1,0 +1,134 @@
+"""Proofs by IC3: the interpreter's verdicts, and a check of invariants that accepts what it must and no more.
+
+What must be rejected is known without a solver: an invariant that excludes a state which a run reaches, and one that
+has lost a clause, if some state that the clause excluded is bad or has a step out of the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from checker.engines.engine import Inductive, Outcome, Reached, Undecided
+from checker.engines.ic3 import Ic3
+from checker.formula import Formula, equals
+from checker.invariant import Invariant, check
+from checker.lower import Lowered
+from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, successor
+from counterexamples.replay import Confirmed, confirm
+from spec.interpreter import Interpreter
+from tests.agreement.deciding import decide, length
+from tests.engines.reference import holds
+
+DECIDED = (Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER)
+SAMPLES = 40
+"""States of a dropped cube that are looked at."""
+
+
+def complaint(
+    lowered: Lowered, interpreter: Interpreter, expected: dict[str, int | None], reached: Sequence[State]
+) -> str | None:
+    """What is wrong with IC3's answers, or with those of the check of its invariants; None if nothing.
+
+    expected  for each property the length of a shortest violation, by the interpreter
+    reached   the states that runs reach
+    """
+    for symmetry in (True, False):
+        outcomes = decide(Ic3(symmetry=symmetry), lowered)
+        for target in lowered.system.properties:
+            outcome = outcomes[target.name]
+            wrong = _wrong(lowered, interpreter, target, outcome, expected[target.name], reached)
+            if wrong is not None:
+                return f"ic3{' with symmetry' if symmetry else ''}, {target.name}: {wrong}"
+    return None
+
+
+def _wrong(
+    lowered: Lowered,
+    interpreter: Interpreter,
+    target: Property,
+    outcome: Outcome,
+    wanted: int | None,
+    reached: Sequence[State],
+) -> str | None:
+    system = lowered.system
+    if target.form not in DECIDED:
+        return None if isinstance(outcome, Undecided) else f"{outcome}, which it cannot know"
+    if isinstance(outcome, Reached) and wanted is not None:
+        verdict = confirm(lowered.trace(outcome.path), target.name, interpreter)
+        if not isinstance(verdict, Confirmed):
+            return f"{verdict}"
+        found = length(outcome)
+        if found != wanted and (outcome.shortest is not None or found is None or found < wanted):
+            return f"a path of {found} steps ({outcome.shortest}), but the interpreter says {wanted}"
+        return None
+    if not isinstance(outcome, Inductive) or wanted is not None:
+        return f"{outcome}, but the interpreter says {wanted}"
+    answer = check(system, target, outcome.invariant)
+    if answer is not None:
+        return f"its invariant is rejected: {answer}"
+    draw = random.Random(target.name)
+    for state in (system.initial, draw.choice(reached)):
+        cube = tuple(equals(variable, code) for variable, code in zip(system.variables, state, strict=True))
+        if check(system, target, Invariant((*outcome.invariant.cubes, cube))) is None:
+            return f"an invariant that excludes the reachable state {state} is accepted"
+    return _with_a_clause_less(system, target, outcome.invariant, reached, draw)
+
+
+def _with_a_clause_less(
+    system: TransitionSystem, target: Property, invariant: Invariant, reached: Sequence[State], draw: random.Random
+) -> str | None:
+    if not invariant.cubes:
+        return None
+    dropped = draw.randrange(len(invariant.cubes))
+    rest = Invariant((*invariant.cubes[:dropped], *invariant.cubes[dropped + 1 :]))
+    if check(system, target, rest) is not None:
+        return None
+    for _ in range(SAMPLES):
+        state = _within(system, invariant.cubes[dropped], draw.choice(reached), draw)
+        if holds(system, rest.formula, state) and not _is_proved(system, target, rest.formula, state):
+            return f"an invariant that {state} shows to be none is accepted: {rest.cubes}"
+    return None
+
+
+def _within(system: TransitionSystem, cube: Sequence[Formula], state: State, draw: random.Random) -> State:
+    """The state, with other codes where the cube wants others."""
+    codes = list(state)
+    for literal in cube:
+        assert literal.variable is not None
+        place = system.position[literal.variable]
+        if not literal.mask >> codes[place] & 1:
+            codes[place] = draw.choice([c for c in range(literal.variable.size) if literal.mask >> c & 1])
+    return tuple(codes)
+
+
+def _is_proved(system: TransitionSystem, target: Property, invariant: Formula, state: State) -> bool:
+    """Whether nothing is wrong with this state of the invariant, nor with any step from it."""
+    if holds(system, system.frontier, state):
+        return False
+    if target.form is not Form.STEP_INVARIANT and holds(system, target.bad, state):
+        return False
+    if holds(system, system.halted, state):
+        return True
+    for action in system.actions:
+        if not holds(system, action.guard, state) or not _is_defined(system, action, state):
+            continue
+        after = successor(system, state, action)
+        if not holds(system, invariant, after):
+            return False
+        if target.form is Form.STEP_INVARIANT and holds(system, target.bad, state, after):
+            return False
+    return True
+
+
+def _is_defined(system: TransitionSystem, action: Action, state: State) -> bool:
+    """Whether the updates say what the step does; in states that no run reaches they need not."""
+    for update in action.updates.values():
+        if isinstance(update, Copy) and update.table[state[system.position[update.source]]] < 0:
+            return False
+        if isinstance(update, Cases) and not any(holds(system, condition, state) for condition, _ in update.cases):
+            return False
+    return True
+
+
+__all__ = ["complaint"]
