@@ -175,3 +175,14 @@ class _Aiger:
         for left, right in self.gates:
             signals.append(value(left) and value(right))
         return [value(literal) for literal in self.following], value(self.output)
+
+
+@pytest.mark.parametrize(("workflows", "states"), [(1, 1_410), (2, 148_317)])
+def test_the_reference_model_is_the_reference_protocol(workflows: int, states: int) -> None:
+    """The counts of the same protocol built directly, and by programs of other languages."""
+    system = replace(system_of(FOLDER / "reference.cpt", "fixed", {"N": str(workflows)}), swaps=())
+    recorder = _Recorder()
+    Search().run(system, system.properties, Budget(), recorder)
+    for outcome in recorder.outcomes:
+        assert isinstance(outcome, Unreachable)
+        assert len(outcome.closed_set) == states
