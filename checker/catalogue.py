@@ -14,10 +14,8 @@ SUFFIX = ".cpt"
 
 def library() -> Path:
     """The folder of the shipped models, where imports are looked up too."""
-    import models
-
-    assert models.__file__ is not None
-    return Path(models.__file__).parent
+    # Not by `import models`: other packages put a script of that name beside the command, which would come first.
+    return Path(__file__).resolve().parent.parent / "models"
 
 
 def shipped(folder: Path) -> dict[str, Path]:

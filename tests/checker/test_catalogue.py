@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +118,20 @@ def test_short_names(models: Path) -> None:
     assert short_name(models / "queue" / "lost.cpt", models) == "queue/lost"
     assert short_name(Path.cwd() / "a" / "b.cpt", models) == "a/b.cpt"
     assert short_name(Path("a/b.cpt"), models) == "a/b.cpt"
+
+
+def test_a_module_called_models_elsewhere_is_not_the_library(tmp_path: Path) -> None:
+    """As the scripts of python-sat, which lie beside the command and come first on the path."""
+    (tmp_path / "models.py").write_text("raise SystemExit('the wrong models')\n", encoding="utf-8")
+    (tmp_path / "command.py").write_text(
+        "from checker.catalogue import library, shipped\nprint(len(shipped(library())))\n", encoding="utf-8"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "command.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.stdout == f"{len(list((root / 'models' / 'conductor').glob('*.cpt')))}\n"
