@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.agreement.comparison import compare
 from tests.agreement.programs import Program
 
-EXAMPLES = int(os.environ.get("COUNTERPOINT_PROGRAMS", "700"))
+EXAMPLES = int(os.environ.get("COUNTERPOINT_PROGRAMS", "800"))
 
 
 @settings(
