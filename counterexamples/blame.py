@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from counterexamples.notation import strip, write_expression, write_key, write_value
+from spec.checking.trees import children
 from spec.evaluation import EvaluationError, Scope, evaluate
 from spec.state import ErrorKind, GlobalState
 from spec.typed import (
@@ -16,10 +17,8 @@ from spec.typed import (
     FieldAccess,
     GhostVariable,
     Index,
-    IsSome,
     Item,
     LockQuery,
-    Negative,
     Next,
     Not,
     Operator,
@@ -27,11 +26,7 @@ from spec.typed import (
     Quantifier,
     Quantity,
     QueueQuery,
-    RecordOf,
-    SetOf,
     StoreVariable,
-    TupleOf,
-    Unwrap,
 )
 from spec.value import Value, domain
 
@@ -313,33 +308,4 @@ def _keys(e: Expression) -> Iterator[Expression]:
 
 def _parts(e: Expression) -> tuple[Expression, ...]:
     """The direct subexpressions, in evaluation order; none below a quantifier, whose variable needs a value first."""
-    match e:
-        case (
-            FieldAccess(base=base)
-            | Item(base=base)
-            | Unwrap(base=base)
-            | IsSome(base=base)
-            | Not(base=base)
-            | Negative(base=base)
-            | Coerce(base=base)
-            | Next(base=base)
-        ):
-            return (base,)
-        case Index(base=base, key=key):
-            return base, key
-        case Binary(left=left, right=right):
-            return left, right
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return condition, then, otherwise
-        case SetOf(items=items) | TupleOf(items=items):
-            return items
-        case RecordOf(fields=fields):
-            return tuple(item for _, item in fields)
-        case ProcessVariable(instance=instance) if instance is not None:
-            return (instance,)
-        case QueueQuery(item=item) if item is not None:
-            return (item,)
-        case LockQuery(key=key) if key is not None:
-            return (key,)
-        case _:
-            return ()
+    return () if isinstance(e, Quantifier) else children(e)

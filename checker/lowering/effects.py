@@ -18,10 +18,6 @@ class Blocked(Exception):
     """The statement waits."""
 
 
-def holder_code(variable: Variable, holder: object) -> int:
-    return code_of(variable, holder)
-
-
 def queue_effect(
     world: World,
     evaluator: Evaluator,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from checker.formula import Role, Variable
-from checker.lowering.control import END, START, ControlFlow, all_statements
+from checker.lowering.control import START, ControlFlow, all_statements
 from checker.lowering.layout import Key, Layout, Node, code_of, dead_code, decode, encode, is_assigned, leaves
 from checker.transition_system import State
 from spec import typed
@@ -407,13 +407,6 @@ class ModelLayout:
         return SlotNode(slot, process, thread, flow, control, caller, nodes)
 
     # --------------------------------------------------------------------------------------- packed and back
-
-    def position_after(self, control: object) -> int:
-        match control:
-            case At(position) | Waiting(position):
-                return position
-            case _:
-                return END
 
     def decode(self, state: State) -> GlobalState:
         """The state that people see.  Locals that are dead or unassigned there are left out."""
