@@ -12,7 +12,18 @@ from checker.bundle import Failure, OwnError
 from checker.certificate import Certificate, Claim, Flaw, certify
 from checker.claim import Asserted, Declared, NoModelError
 from checker.coding import BudgetedCoding
-from checker.engines.engine import Bounded, ClosedSet, Inductive, Path, Reached, Undecided, Unreachable
+from checker.engines.engine import (
+    Bounded,
+    ClosedSet,
+    FewRounds,
+    Inductive,
+    Lasso,
+    NoFairCycle,
+    Path,
+    Reached,
+    Undecided,
+    Unreachable,
+)
 from checker.invariance import InvariantCertificate, NoAnswer, certify_invariant
 from checker.lower import Lowered
 from checker.lowering.properties import MODEL_ERRORS, assertions
@@ -76,6 +87,8 @@ class Confirmation:
                 except NoAnswer as failure:
                     return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
                 return (Uncovered if cover else Proved)(proof)
+            case Lasso() | NoFairCycle() | FewRounds():
+                return verdict.Undecided("evidence about infinite runs is not confirmed yet")
             case Bounded(depth=depth, reason=reason):
                 return (UncoveredTo if cover else HoldsTo)(depth, reason, decision.engine)
             case Undecided(reason=reason):

@@ -19,7 +19,10 @@ from checker.engines.engine import (
     Budget,
     Coverage,
     Engine,
+    FewRounds,
     Inductive,
+    Lasso,
+    NoFairCycle,
     Outcome,
     Progress,
     Reached,
@@ -157,7 +160,9 @@ def _told(outcome: Outcome) -> str:
     match outcome:
         case Reached(path=path):
             return f"a run of {len(path.actions)} steps"
-        case Unreachable() | Inductive():
+        case Lasso(path=path):
+            return f"a lasso of {len(path.actions)} steps"
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
             return "a proof"
         case Bounded(depth=depth, reason=reason):
             return f"{reason} at depth {depth}"
@@ -168,9 +173,9 @@ def _told(outcome: Outcome) -> str:
 def _weight(outcome: Outcome) -> tuple[int, int]:
     """How much an outcome says; the later of two equals says no more."""
     match outcome:
-        case Reached(path=path, shortest=shortest):
+        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
             return (3 if shortest is not None else 2, -len(path.actions))
-        case Unreachable() | Inductive():
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
             return (3, 0)
         case Bounded(depth=depth):
             return (1, depth)
@@ -333,6 +338,9 @@ class _Contest:
         """The properties for which the engine may be of use."""
         found = []
         for target in self.targets:
+            if target.form is Form.LIVE:
+                # Its `bad` is FALSE: an engine for states and steps would call it safe.
+                continue
             outcome = self.decisions.outcome(target)
             if not _is_open(outcome, self.options):
                 continue

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from checker.bundle import Failure, OwnError
 from checker.coding import BudgetedCoding
-from checker.engines.engine import ClosedSet, Inductive, Path, Reached, Unreachable
+from checker.engines.engine import ClosedSet, FewRounds, Inductive, Lasso, NoFairCycle, Path, Reached, Unreachable
 from checker.lower import Lowered
 from checker.options import Options
 from checker.plan import Observer, decide
@@ -54,6 +54,8 @@ def tell(
             return Undecided("an invariant alone does not say how far the story gets")
         case _ if decisions.interrupted:
             raise KeyboardInterrupt
+        case Lasso() | NoFairCycle() | FewRounds():
+            raise AssertionError("a scenario is no statement about infinite runs")
         case _:
             return Undecided(outcome.reason)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from checker.formula import FALSE, Formula, Role, Variable, conjunction, disjunction, equals, member, substitute
+from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, substitute
 from spec.event import Event, EventKind
 
 
@@ -75,6 +75,7 @@ class Form(Enum):
     AT_REST = "at rest"
     RECOVERABLE = "recoverable"
     COVER = "cover"
+    LIVE = "live"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +92,49 @@ class Reachability:
 
 
 @dataclass(frozen=True, eq=False)
+class FairnessConstraint:
+    """An assumption about infinite runs: the actions are taken again and again unless they are disabled, for a weak
+    one again and again, for a strong one from some moment on.
+
+    name     what is fair, for people: `Server[0].sweep`, `restart postgres`
+    group    the same without instances, places and items: what the model's author can say of it: `Server.sweep`
+    enabled  where one of the actions can be taken (`halted` and `frontier` aside)
+    actions  indices in `TransitionSystem.actions`
+    """
+
+    name: str
+    group: str
+    strong: bool
+    enabled: Formula
+    actions: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class LiveCase:
+    """One way to violate a LIVE property: a state is *triggered*, and from there on for ever no state is a goal, and
+    states in which `recurrent` holds come again and again.
+
+    A state is triggered where `trigger` holds and `goal` does not; with `from_start` only the initial state is.
+    binding  the values of the property's binders, for people: `w = Workflow#0`
+    """
+
+    trigger: Formula
+    goal: Formula
+    recurrent: Formula = TRUE
+    from_start: bool = False
+    binding: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Property:
     """What an engine looks for.  `bad` marks the state that refutes (for COVER: the state that is looked for).
 
     INVARIANT, COVER  a reachable state in which `bad` holds
     STEP_INVARIANT    a reachable step for which `bad` holds; its primed literals speak of the state after the step
     AT_REST, RECOVERABLE  a reachable state in which `bad` holds and from which `unless` cannot be reached
+    LIVE              a run for which one of `cases` is true, and which is fair, has finitely many faults and never
+                      halts.  It is infinite, or stays for ever in a last state where no fairness constraint is enabled.
+                      `bad` is FALSE
 
     `shown`: people will see the path, so it is to be a good one; else any will do.
     """
@@ -106,6 +144,7 @@ class Property:
     bad: Formula
     unless: Reachability | None = None
     shown: bool = True
+    cases: tuple[LiveCase, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +166,7 @@ class TransitionSystem:
     `swaps` are transpositions that generate the symmetry group; using any subset of them is sound.
     `frontier` marks states in which an unbounded integer has left the window that was explored: no step leads out of
     them, and a search or unrolling that reaches one must not report a proof or a bound.
+    `fairness` is what LIVE properties assume of infinite runs.
     """
 
     variables: tuple[Variable, ...]
@@ -135,6 +175,7 @@ class TransitionSystem:
     halted: Formula = FALSE
     frontier: Formula = FALSE
     swaps: tuple[Permutation, ...] = field(default=())
+    fairness: tuple[FairnessConstraint, ...] = field(default=())
 
     @cached_property
     def position(self) -> Mapping[Variable, int]:

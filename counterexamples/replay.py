@@ -99,6 +99,8 @@ def _judge(
         case PropertyForm.RECOVERABLE:
             answer = recoverable(interpreter, last, condition, limit)
             return _answered(answer, Answer.NO, end, f"`{declared.name}` can still be reached from the last state")
+        case PropertyForm.LIVE:
+            return Unconfirmed("lassos are not judged yet")
 
 
 def _answered(answer: Answer, claimed: Answer, end: int, otherwise: str) -> Confirmed | Mismatch | Unconfirmed:

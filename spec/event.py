@@ -69,6 +69,20 @@ class Strike(Enum):
 
 
 @dataclass(frozen=True)
+class FairAction:
+    """What a fairness assumption speaks of: all steps of one slot (kind STEP), or one recovery (kind RESTART, HEAL,
+    REDELIVER or EXPIRE, whoever held the item or the lease)."""
+
+    kind: EventKind
+    slot: Slot | None = None
+    party: Party | None = None
+    other: Party | None = None
+    store: str | None = None
+    variable: str | None = None
+    item: object = None
+
+
+@dataclass(frozen=True)
 class Event:
     """One step.
 
@@ -95,3 +109,16 @@ class Event:
     store: str | None = None
     variable: str | None = None
     item: object = None
+
+
+def fair_action(event: Event) -> FairAction | None:
+    """The fair action that takes its step by the event; None for requests and faults, of which no run needs any."""
+    match event.kind:
+        case EventKind.STEP | EventKind.REPLY:
+            return FairAction(EventKind.STEP, slot=event.slot) if event.strike is None else None
+        case EventKind.RESTART | EventKind.HEAL | EventKind.REDELIVER:
+            return FairAction(event.kind, None, event.party, event.other, event.store, event.variable, event.item)
+        case EventKind.EXPIRE if event.slot is None:
+            return FairAction(event.kind, store=event.store, variable=event.variable, item=event.item)
+        case _:
+            return None

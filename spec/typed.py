@@ -10,7 +10,7 @@ point into the source for messages and traces.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from spec.source import Span
@@ -611,6 +611,19 @@ class LocalVariable:
     type: Type
 
 
+class Fairness(Enum):
+    """What every run that counts for a `live` property owes to a thread or a recovery.
+
+    UNFAIR  nothing
+    WEAK    it takes a step again and again, or it is unable to again and again
+    STRONG  it takes a step again and again, or it is unable to from some moment on
+    """
+
+    UNFAIR = "unfair"
+    WEAK = "weakly fair"
+    STRONG = "strongly fair"
+
+
 @dataclass(frozen=True)
 class Thread:
     """places: how many activations may run at a time.  called: some `call` or `send` of the model names it, so only
@@ -627,6 +640,7 @@ class Thread:
     body: Block
     span: Span
     doc: str
+    fairness: Fairness = Fairness.WEAK
 
 
 @dataclass(frozen=True)
@@ -684,6 +698,8 @@ class FaultClass:
     span: Span
     first_instance: int | None = None
     second_instance: int | None = None
+    fairness: Fairness = field(default=Fairness.WEAK, compare=False)
+    """Of the restart or heal that follows it."""
 
     def __str__(self) -> str:
         if self.kind is FaultKind.EXPIRE:
@@ -701,15 +717,47 @@ class PropertyForm(Enum):
     AT_REST = "at rest"
     RECOVERABLE = "recoverable"
     COVER = "cover"
+    LIVE = "live"
+
+
+class LiveShape(Enum):
+    """`p ~> q`, `eventually q`, `always eventually q`, `eventually always q`."""
+
+    LEADS_TO = "~>"
+    EVENTUALLY = "eventually"
+    ALWAYS_EVENTUALLY = "always eventually"
+    EVENTUALLY_ALWAYS = "eventually always"
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """For each choice of values for `binders` (the `forall`s in front; keys as in `Quantifier`): `left ~> right`, or
+    one of the other shapes of `right`.  `left` is None but for LEADS_TO."""
+
+    binders: tuple[Binder, ...]
+    shape: LiveShape
+    left: Expression | None
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Binder:
+    key: str
+    name: str
+    over: Type
 
 
 @dataclass(frozen=True)
 class PropertyDeclaration:
+    """live: what a property of form LIVE says.  Its `condition` is then `left => right`, or `right`, under the
+    `forall`s: what it speaks of, for reports and for the search for vacuous properties."""
+
     name: str
     form: PropertyForm
     condition: Expression
     span: Span
     doc: str
+    live: Liveness | None = None
 
 
 # ------------------------------------------------------------------------------------------------- scenarios

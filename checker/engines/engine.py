@@ -7,7 +7,7 @@ It never confirms its own answers: `checker.check` replays every path and re-che
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -74,6 +74,47 @@ class Inductive:
 
 
 @dataclass(frozen=True)
+class Lasso:
+    """The LIVE property is violated by the run that follows `path` and then repeats its part behind state number `loop`
+    for ever; with `loop` the number of actions, it stays in the last state.
+
+    case      which of the property's cases the run shows
+    shortest  why no lasso has fewer actions (path and loop together), or None when that is not known
+    """
+
+    path: Path
+    loop: int
+    case: int
+    shortest: str | None
+
+
+@dataclass(frozen=True)
+class NoFairCycle:
+    """No run violates the LIVE property: in the whole state space (searched without symmetry) no cycle does.
+
+    `recheck` finds out anew, independently of the search's bookkeeping, that the set is closed and has no such cycle;
+    it answers None if so, else what is wrong.
+    """
+
+    closed_set: ClosedSet
+    depth: int
+    recheck: Callable[[], str | None]
+
+
+@dataclass(frozen=True)
+class FewRounds:
+    """No run violates the LIVE property: while one of its cases is pending, without a fault, no more than `rounds` fair
+    rounds go by (k-liveness: Claessen and Sörensson 2012).
+
+    invariants  for each case, an invariant of the system that counts them (`checker.counting.counting_system`)
+    """
+
+    rounds: tuple[int, ...]
+    invariants: tuple[Invariant, ...]
+    frames: int
+
+
+@dataclass(frozen=True)
 class Bounded:
     """No violation within `depth` steps; nothing is said beyond.  `reason` says why the engine stopped there."""
 
@@ -88,7 +129,7 @@ class Undecided:
     reason: str
 
 
-Outcome = Reached | Unreachable | Inductive | Bounded | Undecided
+Outcome = Reached | Unreachable | Inductive | Lasso | NoFairCycle | FewRounds | Bounded | Undecided
 
 
 @dataclass

@@ -440,8 +440,8 @@ def test_the_random_systems_exercise_every_kind_of_outcome() -> None:
     for seed in range(40):
         system = random_system(Random(seed))
         seen |= {(type(o).__name__, t.form) for t, o in run(system, budget=Budget(depth=6)).outcomes.items()}
-    assert {("Reached", form) for form in Form} <= seen
-    assert {("Bounded", form) for form in Form} <= seen
+    assert {("Reached", form) for form in Form if form is not Form.LIVE} <= seen
+    assert {("Bounded", form) for form in Form if form is not Form.LIVE} <= seen
 
 
 def test_every_question_is_asked_within_the_deadline() -> None:
