@@ -10,7 +10,9 @@ from checker.options import DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
-COMMANDS = ("check", "verify", "list", "run", "explain", "completion")
+COMMANDS = ("check", "verify", "trace", "replay", "list", "run", "explain", "completion")
+
+TRACE_FORMATS = ("json", "itf", "mermaid", "dot")
 
 DESCRIPTION = """\
 Checks the protocols inside workflow orchestrators: every interleaving, every crash, a proof or a shortest trace.
@@ -25,6 +27,8 @@ examples:
   counterpoint check my.cpt -D N=3 --with rescan --faults "crash Server, lose Server -- postgres"
   counterpoint check my.cpt --needs                   which faults it takes to break each property
   counterpoint run my.cpt --seed 7                    one random run
+  counterpoint trace my.cpt --property kept --to mermaid
+  counterpoint replay trace.json my.cpt               is it still a run of the model
   counterpoint explain E101                           what an error means
 
 exit codes: 0 as expected, 1 refuted or not as expected, 2 error in the model or the command line,
@@ -109,6 +113,26 @@ def build() -> argparse.ArgumentParser:
     verify.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each obligation (default: none)")
     _common(verify)
 
+    trace = commands.add_parser(
+        "trace",
+        help="a trace in another format",
+        description="Writes a counterexample, of a model or from a trace file, as JSON, ITF, Mermaid or DOT.",
+    )
+    _trace_options(trace)
+    trace.add_argument("--to", choices=TRACE_FORMATS, required=True, help="the format")
+    trace.add_argument("--output", "-o", metavar="FILE", help="write to FILE, not to standard output")
+    _common(trace)
+
+    replay = commands.add_parser(
+        "replay",
+        help="walk a trace through its model again",
+        description="Walks a trace through its model again, and says at which step it is no longer a run of it.",
+    )
+    replay.add_argument("trace", metavar="TRACE.json", help="a trace or a report with traces")
+    replay.add_argument("model", nargs="?", metavar="PATH|NAME", help="file or shipped model (default: by its name)")
+    _which_trace(replay)
+    _common(replay)
+
     listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
     listing.add_argument("--names", action="store_true", help="only the names")
     _common(listing)
@@ -168,6 +192,27 @@ def _model_options(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> 
     )
     group.add_argument(
         "-D", dest="constants", action="append", default=[], metavar="CONST=VALUE", help="set a constant"
+    )
+
+
+def _which_trace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--property", metavar="NAME", help="the trace of this property, cover or scenario")
+    parser.add_argument("--variant", metavar="NAME", help="the variant (needed where several give such a trace)")
+
+
+def _trace_options(parser: argparse.ArgumentParser) -> None:
+    """What says which trace is meant, in a file or by checking a model."""
+    parser.add_argument("source", metavar="TRACE.json|MODEL", help="a trace or report, or a file or shipped model")
+    _which_trace(parser)
+    parser.add_argument("--model", metavar="PATH|NAME", help="the model of a trace file (default: by its name)")
+    _model_options(parser)
+    parser.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help=f"for the check of a model (default {DEFAULT_TIMEOUT:.0f})",
     )
 
 

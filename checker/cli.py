@@ -46,7 +46,7 @@ def execute(arguments: Sequence[str]) -> int:
         code: int = command.run(namespace, console)
         return code
     except UsageError as error:
-        console.tell(f"counterpoint: {error.message}")
+        console.tell(f"counterpoint: {'' if error.code is None else f'{error.code}: '}{error.message}")
         if error.hint:
             console.tell(f"  {error.hint}")
         return ExitCode.MODEL

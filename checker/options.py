@@ -54,12 +54,14 @@ class Options:
 
 
 class UsageError(Exception):
-    """The command line asks for something that does not exist or makes no sense; `hint` says what might be meant."""
+    """The command line asks for something that does not exist or makes no sense; `hint` says what might be meant.
+    code: a key of `checker.codes.CODES`, where there is one."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, code: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.code = code
 
 
 class UnknownNameError(UsageError):

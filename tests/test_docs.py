@@ -17,6 +17,7 @@ import pytest
 from checker.arguments import COMMANDS, build
 from checker.catalogue import find
 from checker.certificate import _STEPS
+from checker.codes import CODES
 from checker.engines.engine import Budget
 from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
@@ -25,7 +26,6 @@ from checker.options import DEFAULT_TIMEOUT
 from checker.plan import HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
 from checker.report_json import SCHEMA
 from checker.version import VERSION
-from spec.codes import CODES
 from spec.load import load
 from spec.parse import parse
 from spec.source import Source

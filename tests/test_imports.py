@@ -104,6 +104,7 @@ def test_engines_see_the_transition_system_alone() -> None:
         ("z3", {"checker.solver"}),
         ("pysat", {"checker.sat"}),
         ("rich", {"counterexamples.render.page"}),
+        ("graphviz", {"counterexamples.render.dot"}),
     ],
 )
 def test_each_library_has_one_door(library: str, doors: set[str]) -> None:

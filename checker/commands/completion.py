@@ -43,11 +43,11 @@ _counterpoint() {{
 {cases}
   esac
   case "${{COMP_WORDS[1]}}" in
-    check|run)
+    check|run|trace|replay)
       if [ "${{current#-}}" = "$current" ]; then
         words="$words $(counterpoint list --names 2>/dev/null)"
         COMPREPLY=( $(compgen -W "$words" -- "$current") $(compgen -d -- "$current") )
-        COMPREPLY+=( $(compgen -f -X '!*.cpt' -- "$current") )
+        COMPREPLY+=( $(compgen -f -X '!*.cpt' -- "$current") $(compgen -f -X '!*.json' -- "$current") )
         return
       fi ;;
   esac
@@ -67,7 +67,7 @@ _counterpoint_models() {{
   local -a names
   names=( ${{(f)"$(counterpoint list --names 2>/dev/null)"}} )
   compadd -a names
-  _files -g '*.cpt'
+  _files -g '*.(cpt|json)'
 }}
 _counterpoint() {{
   local -a commands
@@ -104,8 +104,8 @@ def _fish() -> str:
             kind = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
             given = f" -x -a '{' '.join(values)}'" if values else ""
             lines.append(f"complete -c counterpoint {condition} {kind} -d '{_quote(told)}'{given}")
-    models = "-a '(counterpoint list --names 2>/dev/null; __fish_complete_suffix .cpt)'"
-    lines.append(f"complete -c counterpoint -n '__fish_seen_subcommand_from check run' {models}")
+    models = "-a '(counterpoint list --names 2>/dev/null; __fish_complete_suffix .cpt; __fish_complete_suffix .json)'"
+    lines.append(f"complete -c counterpoint -n '__fish_seen_subcommand_from check run trace replay' {models}")
     lines.append("complete -c counterpoint -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'")
     return "\n".join(lines) + "\n"
 
@@ -153,7 +153,7 @@ def _zsh_options(command: str) -> str:
 def _zsh_rest(command: str) -> str:
     if command == "completion":
         return "'1:shell:(bash zsh fish)'"
-    return "'*:model:_counterpoint_models'" if command in ("check", "run") else ""
+    return "'*:model:_counterpoint_models'" if command in ("check", "run", "trace", "replay") else ""
 
 
 def _quote(text: str) -> str:

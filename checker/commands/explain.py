@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import textwrap
 
+from checker.codes import CODES
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.options import UsageError
 from checker.suggestion import suggest
 from counterexamples.render.page import Page, Style
-from spec.codes import CODES
 from spec.diagnostic import Code
 
 

@@ -52,6 +52,15 @@ class TraceFormatError(ValueError):
         self.problem = problem
 
 
+class OtherModelError(TraceFormatError):
+    """The document is a trace, but the model has no such variable, value, instance or statement.  `step`: from 1 on,
+    for a statement that a step executes."""
+
+    def __init__(self, where: str, problem: str, step: int | None = None) -> None:
+        super().__init__(where, problem)
+        self.step = step
+
+
 class Node:
     """A JSON value and where it stands in its document."""
 
@@ -61,6 +70,9 @@ class Node:
 
     def error(self, problem: str) -> TraceFormatError:
         return TraceFormatError(self.where, problem)
+
+    def mismatch(self, problem: str, step: int | None = None) -> OtherModelError:
+        return OtherModelError(self.where, problem, step)
 
     def field(self, name: str) -> Node:
         if not isinstance(self.data, dict):
@@ -137,7 +149,7 @@ def decode_typed(node: Node, kind: Type) -> Value:
     """A value of a type; raises TraceFormatError for any other."""
     value = decode_value(node)
     if not belongs(value, kind):
-        raise node.error(f"must be a value of type {kind}")
+        raise node.mismatch(f"must be a value of type {kind}")
     return value
 
 
@@ -242,7 +254,7 @@ def decode_state(node: Node, model: Model) -> GlobalState:
         found = []
         for expected, e in zip(keys, nodes, strict=True):
             if decode_value(e.field("key")) != expected:
-                raise e.field("key").error("is not the key that stands here")
+                raise e.field("key").mismatch("is not the key that stands here")
             found.append((expected, _holder(e.field("holder"), model), e.field("token").number()))
         return LockState(tuple(found))
 
@@ -290,13 +302,13 @@ def _complete(
     for entry in node.items():
         key = key_of(entry)
         if key not in known:
-            raise entry.error(f"the model has no {_name(key)}")
+            raise entry.mismatch(f"the model has no {_name(key)}")
         if key in found:
             raise entry.error(f"{_name(key)} stands here twice")
         found[key] = read(entry, key)
     missing = known.keys() - found.keys()
     if missing:
-        raise node.error(f"lacks {', '.join(sorted(map(_name, missing)))}")
+        raise node.mismatch(f"lacks the model's {', '.join(sorted(map(_name, missing)))}")
     return found
 
 
@@ -323,7 +335,7 @@ def _known_slot(node: Node, model: Model) -> Slot:
     thread = thread_of(model, slot)
     sizes = {process.name: process.instances.size for process in model.processes}
     if thread is None or slot.instance >= sizes[slot.process] or slot.place >= thread.places:
-        raise node.error(f"the model has no {slot.process}[{slot.instance}].{slot.thread}, place {slot.place}")
+        raise node.mismatch(f"the model has no {slot.process}[{slot.instance}].{slot.thread}, place {slot.place}")
     return slot
 
 
@@ -335,5 +347,7 @@ def _known_party(node: Node, model: Model) -> Party:
     else:
         known = party.instance < sizes.get(party.name, 0)
     if not known:
-        raise node.error(f"the model has no {party.name}" + ("" if party.instance is None else f"[{party.instance}]"))
+        raise node.mismatch(
+            f"the model has no {party.name}" + ("" if party.instance is None else f"[{party.instance}]")
+        )
     return party

@@ -2,14 +2,16 @@
 
 The document follows `counterexamples/trace.schema.json`, version `counterpoint-trace/1`: the states before and after
 every step in full, in an encoding that says of each value what it is, and beside them, for people and scripts, what
-`counterexamples.explain` says of each step.  Reading uses the events and states alone.  The same trace gives the same
-text, byte for byte.
+`counterexamples.explain` says of each step.  Reading uses the events and states alone.  Files are named without their
+folders: the same trace gives the same text, byte for byte, wherever the model lies.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import resources
+from pathlib import PurePath
 from typing import Any
 
 from counterexamples.blame import Blame, Reading
@@ -29,7 +31,14 @@ from counterexamples.change import (
 )
 from counterexamples.explain import Conclusion, Explanation, Held, Standing, Step
 from counterexamples.render import wording
-from counterexamples.render.decoding import Node, TraceFormatError, decode_event, decode_state, decode_value
+from counterexamples.render.decoding import (
+    Node,
+    OtherModelError,
+    TraceFormatError,
+    decode_event,
+    decode_state,
+    decode_value,
+)
 from counterexamples.render.encoding import (
     Json,
     encode_error,
@@ -47,7 +56,16 @@ from spec.typed import Model
 
 SCHEMA = "counterpoint-trace/1"
 
-__all__ = ["SCHEMA", "TraceFormatError", "document", "from_document", "from_json", "schema", "to_json"]
+__all__ = [
+    "SCHEMA",
+    "OtherModelError",
+    "TraceFormatError",
+    "document",
+    "from_document",
+    "from_json",
+    "schema",
+    "to_json",
+]
 
 
 def to_json(explanation: Explanation, trace: Trace) -> str:
@@ -84,6 +102,7 @@ def _model(model: Model) -> Json:
     return {
         "name": model.name,
         "constants": [{"name": name, "value": encode_value(value)} for name, value in sorted(model.constants.items())],
+        "faults": [str(fault) for fault in model.faults],
     }
 
 
@@ -113,7 +132,7 @@ def _site(site: Site | None) -> Json:
     return {
         "id": site.statement.id,
         "text": site.statement.text,
-        "file": span.source.name,
+        "file": PurePath(span.source.name).name,
         "line": span.line,
         "column": span.column,
     }
@@ -170,7 +189,7 @@ def _conclusion(conclusion: Conclusion) -> Json:
         "name": conclusion.name,
         "form": None if declared is None else declared.form.value,
         "doc": "" if declared is None else declared.doc,
-        "file": None if declared is None else declared.span.source.name,
+        "file": None if declared is None else PurePath(declared.span.source.name).name,
         "line": None if declared is None else declared.span.line,
         "blame": None if conclusion.blame is None else _blame(conclusion.blame),
         "error": encode_error(conclusion.error),
@@ -223,9 +242,9 @@ def _held(held: Held) -> Json:
 
 
 def from_json(text: str, model: Model) -> Trace:
-    """The trace that `to_json` wrote.  Raises TraceFormatError when the text is not such a document, or not one of this
-    model: another name, other constants, statements or variables.  Whether the steps are the model's is for
-    `counterexamples.replay` to say."""
+    """The trace that `to_json` wrote.  Raises TraceFormatError when the text is not such a document, and its subclass
+    OtherModelError when it is not one of this model: another name, other constants, statements or variables.  Whether
+    the steps are the model's is for `counterexamples.replay` to say."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -243,9 +262,9 @@ def from_document(data: object, model: Model) -> Trace:
     states = [decode_state(root.field("initial"), model)]
     events = []
     known = sites(model)
-    for step in root.field("steps").items():
+    for number, step in enumerate(root.field("steps").items(), 1):
         event = decode_event(step.field("event"))
-        _same_statement(step, event, known)
+        _same_statement(step, event, known, number)
         events.append(event)
         states.append(decode_state(step.field("after"), model))
     loop = root.field("loop").maybe(Node.number)
@@ -257,19 +276,20 @@ def from_document(data: object, model: Model) -> Trace:
 def _same_model(node: Node, model: Model) -> None:
     name = node.field("name").text()
     if name != model.name:
-        raise node.field("name").error(f"is {name!r}, and the model is {model.name!r}")
+        raise node.field("name").mismatch(f"is {name!r}, and the model is {model.name!r}")
     told = {c.field("name").text(): decode_value(c.field("value")) for c in node.field("constants").items()}
     if told != dict(model.constants):
         different = sorted(k for k in {*told, *model.constants} if told.get(k) != model.constants.get(k))
-        raise node.field("constants").error(f"differ from the model's in {', '.join(different) or 'their names'}")
+        raise node.field("constants").mismatch(f"differ from the model's in {', '.join(different) or 'their names'}")
 
 
-def _same_statement(step: Node, event: Event, known: Any) -> None:
+def _same_statement(step: Node, event: Event, known: Mapping[int, Site], number: int) -> None:
     if event.site is None:
         return
     site = known.get(event.site)
     if site is None:
-        raise step.field("event").field("site").error(f"the model has no statement {event.site}")
+        raise step.field("event").field("site").mismatch(f"the model has no statement {event.site}", number)
     text = step.field("statement").field("text").text()
     if text != site.statement.text:
-        raise step.field("statement").field("text").error(f"is {text!r}, and the model's is {site.statement.text!r}")
+        problem = f"is {text!r}, and the model's is {site.statement.text!r}"
+        raise step.field("statement").field("text").mismatch(problem, number)

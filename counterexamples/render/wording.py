@@ -201,6 +201,12 @@ def change(of: Change, step: Step, explanation: Explanation) -> Entry:
             return Entry("model error", remark=error.kind.value, style=Style.BAD)
 
 
+def entry(of: Entry) -> str:
+    """An entry on one line: `postgres.workflow[Workflow#0] none → RUNNING`."""
+    values = [text for text in (of.before, of.after) if text]
+    return " ".join(part for part in (of.name, " → ".join(values), of.remark) if part)
+
+
 def holder(model: Model, of: Holder) -> str:
     match of:
         case Slot():

@@ -108,7 +108,11 @@ def test_the_text_does_not_depend_on_the_order_in_which_a_state_was_built() -> N
 def test_the_beginning_of_a_document() -> None:
     told = document(explain(ABANDONED, "none_abandoned"), ABANDONED)
     assert told["schema"] == "counterpoint-trace/1"
-    assert told["model"] == {"name": "conductor/05", "constants": []}
+    assert told["model"] == {
+        "name": "conductor/05",
+        "constants": [],
+        "faults": ["crash Server", "crash postgres", "lose Server -- postgres", "expire redis.wf"],
+    }
     step = told["steps"][1]
     assert (step["who"], step["what"], step["kind"]) == (
         "Server[0].start",
@@ -118,7 +122,7 @@ def test_the_beginning_of_a_document() -> None:
     assert step["statement"] == {
         "id": 1,
         "text": "postgres.workflow[w] := RUNNING",
-        "file": "conductor/05.cpt",
+        "file": "05.cpt",
         "line": 8,
         "column": 5,
     }

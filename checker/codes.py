@@ -1,0 +1,97 @@
+"""Codes of errors that are not in a model's text: in trace files, and in what is asked of the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.codes import CODES as MODEL_CODES
+from spec.codes import table
+from spec.diagnostic import Code
+
+TOOL_CODES: tuple[Code, ...] = (
+    Code(
+        "E401",
+        "the trace file cannot be read",
+        "There is no such file, or it is no text in UTF-8.",
+        "counterpoint replay tarce.json jobs.cpt",
+        "counterpoint replay trace.json jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E402",
+        "the file is no trace",
+        "A trace is a JSON document of the schema `counterpoint-trace/1`, as `counterpoint trace --to json` writes "
+        "it, or a report of the schema `counterpoint-report/1` with traces in it, as `counterpoint check --json` "
+        "writes it. "
+        "The message says where the file differs from that.",
+        "counterpoint replay trace.itf.json jobs.cpt",
+        "counterpoint replay trace.json jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E403",
+        "there is more than one trace to choose from",
+        "A report holds a trace for every property that is refuted, and a model may refute several. Say which one is "
+        "meant: by the name of the property or scenario, and the variant.",
+        "counterpoint trace conductor/05_abandoned --to itf",
+        "counterpoint trace conductor/05_abandoned --property none_abandoned --to itf",
+        is_model=False,
+    ),
+    Code(
+        "E404",
+        "there is no trace",
+        "The report has no trace of that name, or the check of the model gave none: a property that is proved has no "
+        "counterexample.",
+        "counterpoint trace conductor/05_abandoned --property completed_was_executed --to itf",
+        "counterpoint trace conductor/05_abandoned --property none_abandoned --to itf",
+        is_model=False,
+    ),
+    Code(
+        "E405",
+        "the model of the trace is not found",
+        "A trace names its model, but does not hold it. Without a second argument, the model is looked for among the "
+        "shipped ones, beside the trace, and in the current folder.",
+        "counterpoint replay trace.json",
+        "counterpoint replay trace.json models/jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E406",
+        "the trace is of another model",
+        "The trace has other variables, constants, fault classes or properties than the model, so its states are no "
+        "states of that model. It was written for another file, or the declarations have changed since.",
+        "counterpoint replay trace-of-jobs.json pay.cpt",
+        "counterpoint replay trace-of-jobs.json jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E407",
+        "the trace is no longer a run of the model",
+        "Up to some step the interpreter goes the way of the trace; that step is not possible there, or leads "
+        "elsewhere. Where the model was repaired in the meantime, that is good news: this counterexample is gone. "
+        "Whether others are left, `counterpoint check` says.",
+        "counterpoint replay trace.json jobs.cpt",
+        "counterpoint check jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E408",
+        "the trace does not show what it says",
+        "The trace is a run of the model, but its end does not break the property that it names (or does not reach the "
+        "cover): the property has changed since the trace was written.",
+        "counterpoint replay trace.json jobs.cpt",
+        "counterpoint check jobs.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E409",
+        "the output cannot be written",
+        "The folder does not exist, or the file belongs to somebody else.",
+        "counterpoint trace jobs.cpt --to itf -o nowhere/jobs.itf.json",
+        "counterpoint trace jobs.cpt --to itf -o jobs.itf.json",
+        is_model=False,
+    ),
+)
+
+CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)
+"""All codes, which `counterpoint explain CODE` shows."""
