@@ -1,20 +1,18 @@
-"""Parses one file: an LALR(1) parser by lark over `spec/grammar.lark`, with recovery from errors.
+"""Parses one file: an LALR(1) parser of `spec/grammar.lark`, with recovery from errors.
 
-The only module that knows lark.  Errors are recovered from in panic mode (Aho, Lam, Sethi, Ullman: Compilers, 2006,
-section 4.8.3): the parser goes back to the innermost list of items that it is in, puts BROKEN in the place of the item,
-and goes on at the end of the item.  Where the braces of a file do not pair, that would make many errors out of one; so
-a missing brace whose place shows is put in, and the file is parsed anew.
+Errors are recovered from in panic mode (Aho, Lam, Sethi, Ullman: Compilers, 2006, section 4.8.3): the parser goes back
+to the innermost list of items that it is in, puts BROKEN in the place of the item, and goes on at the end of the item.
+Where the braces of a file do not pair, that would make many errors out of one; so a missing brace whose place shows is
+put in, and the file is parsed anew.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
-from typing import Any
 
 from spec import syntax
 from spec.diagnostic import Diagnostic, Note
+from spec.lalr import Machine, tables
 from spec.layout import BLOCK_BRACE, RECORD_BRACE, SET_BRACE, TooDeep, lay_out
 from spec.source import Source, Span
 from spec.syntax_errors import BREAK, END, THREAD_WORDS, Situation, unexpected
@@ -84,40 +82,6 @@ class _Repair:
         return [*tokens[:at], *(Token(Kind.SYMBOL, self.brace, span) for _ in range(self.count)), *tokens[at:]]
 
 
-class _Grammar:
-    """The parsing machine.  names: the terminal for each word and symbol; words: back."""
-
-    def __init__(self) -> None:
-        from lark import Lark
-        from lark.lexer import Lexer
-
-        class NoLexer(Lexer):
-            """`spec.tokens` splits the text."""
-
-            def __init__(self, conf: object) -> None:
-                pass
-
-            def lex(self, state: object, parser_state: object = None) -> Any:
-                return iter(())
-
-        text = resources.files("spec").joinpath("grammar.lark").read_text(encoding="utf-8")
-        self.lark = Lark(
-            text, parser="lalr", lexer=NoLexer, start="file", keep_all_tokens=True, transformer=TreeBuilder()
-        )
-        self.names = {str(t.pattern.value): t.name for t in self.lark.terminals if t.pattern is not None}
-        self.words = {name: text for text, name in self.names.items()} | {"BREAK": BREAK, "$END": END, "END_BRACE": "}"}
-
-    def machine(self) -> Any:
-        """A lark ParserState at the start of a file."""
-        return self.lark.parse_interactive("").parser_state
-
-
-@cache
-def grammar() -> _Grammar:
-    """The grammar, made once."""
-    return _Grammar()
-
-
 def _opens(value: object) -> int:
     """How many blocks a value on the parser's stack opens (1) or closes (-1)."""
     if not isinstance(value, Token) or value.brace != BLOCK_BRACE:
@@ -133,17 +97,14 @@ class _Parser:
         self._tokens = tokens
         self._surplus = may_repair and any(t.text == "}" and t.kind is Kind.SYMBOL and not t.brace for t in tokens)
         self._missing = [t.problem for t in tokens if t.kind is Kind.STRANGE and not t.text] if may_repair else []
-        self._grammar = grammar()
-        self._machine = self._grammar.machine()
-        self._table: dict[Any, dict[str, Any]] = self._machine.parse_conf.states
-        self._states: list[Any] = self._machine.state_stack
-        self._values: list[Any] = self._machine.value_stack
+        self._grammar = tables()
+        self._machine = Machine(self._grammar, TreeBuilder())
+        self._states = self._machine.states
+        self._values = self._machine.values
         self._errors: list[Diagnostic] = []
 
     def run(self) -> _Tree | list[Diagnostic] | _Repair:
-        from lark import UnexpectedToken
-
-        tokens, feed, names = self._tokens, self._machine.feed_token, self._grammar.names
+        tokens, feed, names = self._tokens, self._machine.feed, self._grammar.words
         index, stuck_at = 0, -1
         while True:
             token = tokens[index]
@@ -162,8 +123,14 @@ class _Parser:
                 case kind:
                     token.type = kind.name
             try:
-                tree = feed(token, token.type == "$END")
-            except UnexpectedToken:
+                if feed(token):
+                    if token.type == "$END":
+                        return self._errors or _Tree(self._values[-1])
+                    index += 1
+                    continue
+            except Misplaced as problem:
+                self._errors.append(problem.diagnostic)
+            else:
                 if index != stuck_at:
                     situation = self._situation(index)
                     error = token.problem or unexpected(situation)
@@ -171,13 +138,6 @@ class _Parser:
                     if repair is not None:
                         return repair
                     self._errors.append(error)
-            except Misplaced as problem:
-                self._errors.append(problem.diagnostic)
-            else:
-                if token.type == "$END":
-                    return self._errors or _Tree(tree)
-                index += 1
-                continue
             if len(self._errors) >= MAX_ERRORS:
                 return self._errors
             resumed = self._recover(index + (index == stuck_at))
@@ -187,12 +147,12 @@ class _Parser:
 
     def _word(self, token: Token, index: int) -> str:
         """The terminal of a word: a keyword where the grammar has a use for it here, else a name."""
-        keyword = self._grammar.names.get(token.text)
+        keyword = self._grammar.words.get(token.text)
         if keyword is None:
             return "NAME"
         if token.text in HARD_WORDS:
             return keyword
-        row = self._table[self._states[-1]]
+        row = self._grammar.rows[self._states[-1]]
         if keyword not in row:
             return "NAME"
         if "NAME" in row:
@@ -217,6 +177,8 @@ class _Parser:
         before = tokens[index - 1] if index else found
         if before.kind is Kind.BREAK and index > 1 and found.kind is Kind.END:
             before = tokens[index - 2]
+        spelling = {name: word for word, name in self._grammar.words.items()}
+        spelling |= {"BREAK": BREAK, "$END": END, "END_BRACE": "}"}
         first = index
         while first and not self._begins(first):
             first -= 1
@@ -224,7 +186,7 @@ class _Parser:
             found,
             before,
             tokens[min(index + 1, len(tokens) - 1)],
-            frozenset(self._grammar.words.get(name, name) for name in self._accepts()),
+            frozenset(spelling.get(name, name) for name in self._accepts()),
             self._open_bracket(),
             tokens[first],
         )
@@ -257,27 +219,9 @@ class _Parser:
 
     def _accepts(self) -> list[str]:
         """The terminals that can come next."""
-        accepted = []
-        for name in self._table[self._states[-1]]:
-            if not (name.isupper() or name.startswith(("__ANON", "$"))) or name == "BROKEN":
-                continue
-            states = list(self._states)
-            while True:
-                action = self._table[states[-1]].get(name)
-                if action is None:
-                    break
-                if action[0].name == "Shift" or action[1] == self._machine.parse_conf.end_state:
-                    accepted.append(name)
-                    break
-                rule = action[1]
-                if rule.expansion:
-                    del states[-len(rule.expansion) :]
-                following = self._table[states[-1]][rule.origin.name][1]
-                if name == "$END" and following == self._machine.parse_conf.end_state:
-                    accepted.append(name)
-                    break
-                states.append(following)
-        return accepted
+        row = self._grammar.rows[self._states[-1]]
+        terminals = [name for name in row if name.isupper() or name.startswith(("__ANON", "$"))]
+        return [name for name in terminals if name != "BROKEN" and self._machine.accepts(name)]
 
     def _open_bracket(self) -> Token | None:
         """The innermost open bracket that is not of a block, unless a block is open within it."""
@@ -301,7 +245,7 @@ class _Parser:
     def _back(self, level: int) -> bool:
         """Goes back to where an item can stand, in at most `level` blocks."""
         inside = self._level()
-        while "BROKEN" not in self._table[self._states[-1]] or inside > level:
+        while "BROKEN" not in self._grammar.rows[self._states[-1]] or inside > level:
             if not self._values:
                 return False
             self._states.pop()
@@ -328,9 +272,10 @@ class _Parser:
         if token.level < level and not self._back(token.level):
             return None
         span = token.span
-        self._machine.feed_token(Token(Kind.STRANGE, "", span, type="BROKEN"))
-        if token.kind not in (Kind.BREAK, Kind.END) and token.text != "}":
-            self._machine.feed_token(Token(Kind.BREAK, "\n", span, type="BREAK"))
+        taken = self._machine.feed(Token(Kind.STRANGE, "", span, type="BROKEN"))
+        if taken and token.kind not in (Kind.BREAK, Kind.END) and token.text != "}":
+            taken = self._machine.feed(Token(Kind.BREAK, "\n", span, type="BREAK"))
+        assert taken
         return index
 
     @staticmethod

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from spec import syntax
 from spec.codes import CODES
+from spec.lalr import tables
 from spec.load import load
-from spec.parse import MAX_ERRORS, grammar, parse
+from spec.parse import MAX_ERRORS, parse
 from spec.snippet import draw
 from spec.source import Source
 from tests.spec.trees import outline
@@ -26,7 +27,7 @@ MODEL = outline(
     retry 3 { for x in all y: T where y' { call Server[s].poll(1, {2}) } }
   }"""
 )
-TOKENS = sorted(word for word in grammar().names if word.strip())
+TOKENS = sorted(word for word in tables().words if word.strip())
 TOKENS += [
     "name",
     "Name",
