@@ -3,13 +3,15 @@
 `auto` searches explicitly, which proves and finds shortest traces.  What takes longer than a moment is given to IC3 as
 well, and then to bounded model checking, each in a process of its own beside the search.  The first verdict on a
 property counts; when all are decided the rest is stopped.
+
+Properties of infinite runs (`live`) come after all others, with engines of their own under the same names.
 """
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -67,12 +69,22 @@ def _ic3() -> Engine:
 ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "bmc": _bmc}
 """The engines by the names that `--engine` takes.  They are imported when they are first wanted."""
 
+LIVE_ENGINES: dict[str, Callable[[], Engine]] = {}
+"""The same for properties of infinite runs: a search for fair cycles in the state graph, k-liveness by IC3, and bounded
+model checking for lassos."""
+
 _FORMS = {"ic3": frozenset({Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER})}
 """The forms that an engine decides, where these are not all."""
 SEARCH_SHARE = 0.6
 """The part of the time that the search may use in `auto`."""
 HELPERS = ("ic3", "bmc")
 """The engines beside the search in `auto`, in the order in which they start."""
+LIVE_HELPERS = ("bmc", "ic3")
+"""The same for properties of infinite runs."""
+_BEFORE_LIVE = 0.5
+"""The part of the time that is for all else where there are properties of infinite runs."""
+_SHORTENING = 3.0
+"""Seconds, or as long as all lassos took if that is more, in which a shorter lasso is looked for."""
 
 
 class Observer(Protocol):
@@ -189,21 +201,24 @@ def _combined(known: Decision, other: Decision) -> Decision:
         case Reached(path=path, shortest=None), Bounded(depth=depth) if depth == len(path.actions) - 1:
             why = f"{other.engine}: no violation within {depth} {'step' if depth == 1 else 'steps'}"
             return replace(known, outcome=Reached(path, why))
+        case Lasso(path=path, shortest=None) as lasso, Bounded(depth=depth) if depth == len(path.actions) - 1:
+            why = f"{other.engine}: no lasso within {depth} {'step' if depth == 1 else 'steps'}"
+            return replace(known, outcome=replace(lasso, shortest=why))
         case _:
             return known
 
 
 def _contradict(one: Outcome, other: Outcome) -> bool:
     """Whether the one excludes the run of the other, or the one's run is proved shortest and the other's is shorter."""
-    if not isinstance(other, Reached):
+    if not isinstance(other, Reached | Lasso):
         return False
     length = len(other.path.actions)
     match one:
         case Bounded(depth=depth):
             return length <= depth
-        case Unreachable() | Inductive():
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
             return True
-        case Reached(path=path, shortest=shortest):
+        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
             return shortest is not None and length < len(path.actions)
         case _:
             return False
@@ -262,19 +277,30 @@ def decide(
     helpers: Sequence[str] = HELPERS,
 ) -> Decisions:
     """Runs the engines that the options ask for.  `covers` are looked for as well, but no engine is started for them
-    alone.  `helpers`: the engines beside the search in `auto`.
+    alone.  `helpers`: the engines beside the search in `auto`; without any there are none for infinite runs either.
 
     An interrupt (KeyboardInterrupt) ends the run and keeps what was decided.  An engine that runs out of memory, or
     whose process is killed, leaves its properties undecided.  So does one that raises anything else or leaves a
     property out; that is a failure of our own besides."""
-    return _Contest(system, targets, covers, options, observer, deadline, clock, helpers).run()
+    decisions = Decisions()
+    live = [target for target in targets if target.form is Form.LIVE]
+    others = [target for target in targets if target.form is not Form.LIVE]
+    if others or not live:
+        now = clock()
+        until = now + (deadline - now) * _BEFORE_LIVE if live else deadline
+        _Contest(ENGINES, system, others, covers, options, observer, until, clock, helpers, decisions).run()
+    if live and LIVE_ENGINES and not decisions.interrupted and not decisions.failures:
+        beside = LIVE_HELPERS if helpers else ()
+        _Contest(LIVE_ENGINES, system, live, (), options, observer, deadline, clock, beside, decisions).run()
+    return decisions
 
 
 class _Contest:
-    """One call of `decide`."""
+    """The engines of one table, and the properties that they decide."""
 
     def __init__(
         self,
+        engines: Mapping[str, Callable[[], Engine]],
         system: TransitionSystem,
         targets: Sequence[Property],
         covers: Sequence[Property],
@@ -283,7 +309,9 @@ class _Contest:
         deadline: float,
         clock: Callable[[], float],
         helpers: Sequence[str],
+        decisions: Decisions,
     ) -> None:
+        self.engines = engines
         self.system = system
         self.targets = targets
         self.covers = covers
@@ -291,14 +319,16 @@ class _Contest:
         self.observer = observer
         self.deadline = deadline
         self.clock = clock
-        self.decisions = Decisions()
+        self.decisions = decisions
         self.started = clock()
         self.settled: float | None = None
         """When all properties were decided."""
+        self.found: float | None = None
+        """When all properties were decided but for lassos of which shorter ones may exist."""
         self.waiting = list(helpers)
         self.workers: list[tuple[Worker, _Recorder]] = []
 
-    def run(self) -> Decisions:
+    def run(self) -> None:
         auto = self.options.engine == "auto"
         first = "search" if auto else self.options.engine
         try:
@@ -319,7 +349,6 @@ class _Contest:
             self.decisions.interrupted = True
         finally:
             self._stop_workers()
-        return self.decisions
 
     def _stop_workers(self) -> None:
         for worker, _ in self.workers:
@@ -338,16 +367,13 @@ class _Contest:
         """The properties for which the engine may be of use."""
         found = []
         for target in self.targets:
-            if target.form is Form.LIVE:
-                # Its `bad` is FALSE: an engine for states and steps would call it safe.
-                continue
             outcome = self.decisions.outcome(target)
             if not _is_open(outcome, self.options):
                 continue
             if self.options.engine == "auto":
-                if target.form not in _FORMS.get(engine, frozenset(Form)):
+                if target.form is not Form.LIVE and target.form not in _FORMS.get(engine, frozenset(Form)):
                     continue
-                if isinstance(outcome, Reached) and engine == "ic3":
+                if isinstance(outcome, Reached | Lasso) and engine == "ic3":
                     continue
             found.append(target)
         return found
@@ -373,7 +399,7 @@ class _Contest:
 
         recorder = _Recorder(self.decisions, name, wanted, self.observer, tend if beside and can_fork() else None)
         try:
-            ENGINES[name]().run(self.system, wanted, budget, recorder)
+            self.engines[name]().run(self.system, wanted, budget, recorder)
         except MemoryError:
             recorder.give_up(f"{name} ran out of memory")
         except Exception as error:
@@ -401,7 +427,7 @@ class _Contest:
             if name == "ic3":
                 left += [cover for cover in self.covers if _is_open(self.decisions.outcome(cover), self.options)]
             budget = self._budget(1.0)
-            worker = Worker(name, ENGINES[name], self.system, left, budget)
+            worker = Worker(name, self.engines[name], self.system, left, budget)
             self.workers.append((worker, _Recorder(self.decisions, name, left, self.observer)))
             return True
         return False
@@ -448,13 +474,24 @@ class _Contest:
     def _is_settled(self) -> bool:
         """Whether no engine can add anything: all is decided, the covers too or they have had their time."""
         if self.settled is None:
-            if any(_is_open(self.decisions.outcome(target), self.options) for target in self.targets):
+            left = [self.decisions.outcome(t) for t in self.targets]
+            left = [outcome for outcome in left if _is_open(outcome, self.options)]
+            if not all(isinstance(outcome, Lasso) for outcome in left):
+                return False
+            if left and not self._has_shortened():
                 return False
             self.settled = self.clock()
         if not any(_is_open(self.decisions.outcome(cover), self.options) for cover in self.covers):
             return True
         patience = max(_COVERS, 0.5 * (self.settled - self.started))
         return self.clock() > min(self.settled + patience, self.deadline)
+
+    def _has_shortened(self) -> bool:
+        """Whether the lassos that may be too long have had their time to become shorter: nothing else is open."""
+        now = self.clock()
+        if self.found is None:
+            self.found = now
+        return now > self.found + max(_SHORTENING, self.found - self.started)
 
 
 def _is_open(outcome: Outcome | None, options: Options) -> bool:
@@ -463,7 +500,7 @@ def _is_open(outcome: Outcome | None, options: Options) -> bool:
             return True
         case Bounded(depth=depth):
             return options.depth is None or depth < options.depth
-        case Reached(shortest=shortest):
+        case Reached(shortest=shortest) | Lasso(shortest=shortest):
             return shortest is None
         case _:
             return False

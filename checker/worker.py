@@ -25,6 +25,7 @@ from checker.engines.engine import (
     Coverage,
     Engine,
     Inductive,
+    Lasso,
     Outcome,
     Path,
     Progress,
@@ -121,7 +122,8 @@ class Worker:
     def _read(self, kind: str, content: list[Any]) -> Message:
         if kind == "decided":
             number, data = content
-            return Decided(self.targets[number], unpack(self._system, data))
+            target = self.targets[number]
+            return Decided(target, unpack(self._system, data))
         if kind == "progress":
             return Progress(*content)
         return Ended(*content)
@@ -217,23 +219,37 @@ def pack(system: TransitionSystem, outcome: Outcome) -> tuple[object, ...]:
         case Reached(path=path, shortest=shortest):
             return ("reached", path.states, tuple(action.index for action in path.actions), shortest)
         case Inductive(invariant=invariant, frames=frames):
-            place = system.position
-            cubes = []
-            for cube in invariant.cubes:
-                literals = []
-                for literal in cube:
-                    assert literal.op is Op.IN
-                    assert literal.variable is not None
-                    assert not literal.primed
-                    literals.append((place[literal.variable], literal.mask))
-                cubes.append(tuple(literals))
-            return ("inductive", tuple(cubes), frames)
+            return ("inductive", _cubes(invariant), frames)
+        case Lasso(path=path, loop=loop, case=case, shortest=shortest):
+            return ("lasso", path.states, tuple(action.index for action in path.actions), loop, case, shortest)
         case Bounded(depth=depth, reason=reason):
             return ("bounded", depth, reason)
         case Undecided(reason=reason):
             return ("undecided", reason)
         case _:
             raise TypeError(f"{type(outcome).__name__} cannot be sent")
+
+
+_Cubes = tuple[tuple[tuple[str, int], ...], ...]
+
+
+def _cubes(invariant: Invariant) -> _Cubes:
+    """Each literal as the name of its variable and its mask."""
+    cubes = []
+    for cube in invariant.cubes:
+        literals = []
+        for literal in cube:
+            assert literal.op is Op.IN
+            assert literal.variable is not None
+            assert not literal.primed
+            literals.append((literal.variable.name, literal.mask))
+        cubes.append(tuple(literals))
+    return tuple(cubes)
+
+
+def _invariant(system: TransitionSystem, cubes: _Cubes) -> Invariant:
+    named = {variable.name: variable for variable in system.variables}
+    return Invariant(tuple(tuple(member(named[name], mask) for name, mask in cube) for cube in cubes))
 
 
 def unpack(system: TransitionSystem, data: tuple[Any, ...]) -> Outcome:
@@ -244,11 +260,10 @@ def unpack(system: TransitionSystem, data: tuple[Any, ...]) -> Outcome:
         return Reached(Path(states, tuple(system.actions[number] for number in numbers)), shortest)
     if kind == "inductive":
         cubes, frames = content
-        formulas = []
-        for cube in cubes:
-            literals = tuple(member(system.variables[place], mask) for place, mask in cube)
-            formulas.append(literals)
-        return Inductive(Invariant(tuple(formulas)), frames)
+        return Inductive(_invariant(system, cubes), frames)
+    if kind == "lasso":
+        states, numbers, loop, case, shortest = content
+        return Lasso(Path(states, tuple(system.actions[number] for number in numbers)), loop, case, shortest)
     if kind == "bounded":
         return Bounded(*content)
     return Undecided(*content)

@@ -6,6 +6,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,10 @@ from checker.engines.engine import (
     Bounded,
     Budget,
     Coverage,
+    FewRounds,
     Inductive,
+    Lasso,
+    NoFairCycle,
     Outcome,
     Path,
     Progress,
@@ -27,7 +31,7 @@ from checker.engines.engine import (
 from checker.invariant import Invariant
 from checker.options import Options
 from checker.plan import Decisions, Silence, decide
-from checker.transition_system import Property, TransitionSystem
+from checker.transition_system import Form, Property, TransitionSystem
 from tests.checker.samples import Closed, FakeEngine, Run, counter, path, prop
 
 P, Q = prop("p"), prop("q")
@@ -390,3 +394,147 @@ def test_an_engine_that_overstays_is_stopped(monkeypatch: pytest.MonkeyPatch) ->
     outcome = decisions.of(P).outcome
     assert isinstance(outcome, Bounded)
     assert "ic3: out of time" in outcome.reason
+
+
+# ------------------------------------------------------------------------------------------------------ infinite runs
+
+L = prop("l", Form.LIVE)
+NO_CYCLE = NoFairCycle(Closed(), 1, lambda: None)
+ROUNDS = FewRounds((1,), (Invariant(()),), 2)
+
+
+def lasso(length: int, shortest: str | None = None) -> Lasso:
+    return Lasso(path(SYSTEM, length), 1, 0, shortest)
+
+
+def install_live(
+    monkeypatch: pytest.MonkeyPatch, search: Run, bmc: Run | None = None, ic3: Run | None = None
+) -> tuple[Runs, Runs]:
+    """All engines replaced: those for states and steps know that `p` and `q` hold.  The runs of both kinds."""
+    done = Unreachable(Closed(), 1)
+    runs = install(monkeypatch, answer({"p": done, "q": done}))
+    live = Runs()
+    for name, behaviour in (("search", search), ("bmc", bmc), ("ic3", ic3)):
+
+        def run(
+            system: TransitionSystem,
+            targets: Sequence[Property],
+            budget: Budget,
+            reporter: Reporter,
+            name: str = name,
+            behaviour: Run | None = behaviour,
+        ) -> None:
+            live.note(name, targets, budget)
+            (behaviour or answer({"l": Undecided("not this one")}))(system, targets, budget, reporter)
+
+        monkeypatch.setitem(plan.LIVE_ENGINES, name, partial(FakeEngine, name, run))
+    return runs, live
+
+
+def go_live(options: Options | None = None, helpers: Sequence[str] = plan.HELPERS) -> Decisions:
+    deadline = time.monotonic() + 100
+    return decide(SYSTEM, (P, L, Q), (), options or Options(), Silence(), deadline, helpers=helpers)
+
+
+def test_infinite_runs_have_engines_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, live = install_live(monkeypatch, answer({"l": NO_CYCLE}))
+    decisions = go_live()
+    assert [(name, targets) for name, targets, _ in runs] == [("search", ["p", "q"])]
+    assert [(name, targets) for name, targets, _ in live] == [("search", ["l"])]
+    assert decisions.of(L) == plan.Decision("search", NO_CYCLE)
+    assert isinstance(decisions.of(P).outcome, Unreachable)
+
+
+@pytest.mark.parametrize("engine", ["search", "bmc", "ic3"])
+def test_one_engine_on_demand_for_infinite_runs(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = answer({"p": Undecided("no"), "q": Undecided("no")})
+    undecided = answer({"l": Undecided("no")})
+    _, live = install_live(monkeypatch, undecided, undecided, undecided)
+    install(monkeypatch, both, both, both)
+    decisions = go_live(Options(engine=engine, states=7, depth=9))
+    assert [(name, budget.states, budget.depth) for name, _, budget in live] == [(engine, 7, 9)]
+    assert decisions.of(L) == plan.Decision(engine, Undecided("no"))
+
+
+def test_what_the_search_leaves_open_goes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, live = install_live(monkeypatch, answer({"l": Undecided("too many states")}))
+    outcome = go_live().of(L).outcome
+    assert sorted(live.names()) == ["bmc", "ic3", "search"]
+    assert outcome == Undecided("search: too many states; ic3: not this one; bmc: not this one")
+
+
+def test_without_helpers_the_search_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, live = install_live(monkeypatch, answer({"l": Undecided("too many states")}))
+    assert go_live(helpers=()).of(L).outcome == Undecided("too many states")
+    assert live.names() == ["search"]
+
+
+def test_infinite_runs_have_half_of_the_time_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    undecided = answer({"p": Undecided("no"), "q": Undecided("no")})
+    _, live = install_live(monkeypatch, answer({"l": Undecided("no")}))
+    runs = install(monkeypatch, undecided, undecided, undecided)
+    now = time.monotonic()
+    go_live()
+    assert [budget.deadline or 0.0 for _, _, budget in runs][1:] == pytest.approx([now + 50] * 2, abs=3)
+    assert [budget.deadline or 0.0 for _, _, budget in live][1:] == pytest.approx([now + 100] * 2, abs=3)
+
+
+def test_a_lasso_becomes_a_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search's lasso may be too long; the other engine's has as few steps, and is known to be shortest."""
+    install_live(monkeypatch, answer({"l": lasso(2)}), answer({"l": lasso(1, "no lasso of 0 steps")}))
+    assert go_live().of(L) == plan.Decision("bmc", lasso(1, "no lasso of 0 steps"))
+    _, live = install_live(monkeypatch, answer({"l": lasso(2)}), answer({"l": Bounded(1, "out of time")}))
+    assert go_live().of(L) == plan.Decision("search", lasso(2, "bmc: no lasso within 1 step"))
+    assert "ic3" not in live.names(), "no proof is looked for where there is a lasso"
+
+
+def test_shortening_a_lasso_does_not_take_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "_SHORTENING", 0.3)
+    install_live(monkeypatch, answer({"l": lasso(2)}), slow(600))
+    started = time.monotonic()
+    assert go_live().of(L) == plan.Decision("search", lasso(2))
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("proof", [NO_CYCLE, ROUNDS])
+def test_a_lasso_and_a_proof_contradict_each_other(proof: Outcome) -> None:
+    for one, other in ((proof, lasso(2)), (lasso(2), proof)):
+        decisions = Decisions()
+        decisions.put(L, plan.Decision("search", one))
+        decisions.put(L, plan.Decision("bmc", other))
+        assert ["contradict" in failure.message for failure in decisions.failures] == [True]
+        assert isinstance(decisions.of(L).outcome, Undecided)
+
+
+@pytest.mark.parametrize(
+    ("known", "found"), [(Bounded(2, "x"), lasso(2)), (lasso(2, "because"), lasso(1)), (lasso(2, "because"), lasso(2))]
+)
+def test_a_lasso_shorter_than_any_can_be_contradicts(known: Outcome, found: Lasso) -> None:
+    decisions = Decisions()
+    decisions.put(L, plan.Decision("bmc", known))
+    decisions.put(L, plan.Decision("search", found))
+    expected = [] if known == lasso(2, "because") and found == lasso(2) else [True]
+    assert ["contradict" in failure.message for failure in decisions.failures] == expected
+
+
+def test_a_killed_engine_leaves_infinite_runs_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    install_live(monkeypatch, answer({"l": Undecided("too many states")}), killed, killed)
+    outcome = go_live().of(L).outcome
+    assert isinstance(outcome, Undecided)
+    assert "bmc: its process was ended by signal 9 (SIGKILL)" in outcome.reason
+    assert "ic3: its process was ended by signal 9 (SIGKILL)" in outcome.reason
+
+
+def test_an_interrupt_before_infinite_runs_keeps_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        reporter.decided(L, lasso(2))
+        raise KeyboardInterrupt
+
+    install_live(monkeypatch, interrupted)
+    decisions = go_live()
+    assert decisions.interrupted
+    assert isinstance(decisions.of(P).outcome, Unreachable)
+    assert decisions.of(L).outcome == lasso(2)

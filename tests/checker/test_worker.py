@@ -9,7 +9,18 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from checker.engines.engine import Bounded, Budget, Engine, Inductive, Outcome, Progress, Reached, Reporter, Undecided
+from checker.engines.engine import (
+    Bounded,
+    Budget,
+    Engine,
+    Inductive,
+    Lasso,
+    Outcome,
+    Progress,
+    Reached,
+    Reporter,
+    Undecided,
+)
 from checker.formula import equals, member
 from checker.invariant import Invariant
 from checker.transition_system import Property, TransitionSystem
@@ -45,6 +56,8 @@ OUTCOMES: list[Outcome] = [
     Reached(path(SYSTEM, 2), None),
     Reached(path(SYSTEM, 2), "because"),
     Inductive(Invariant(((equals(X, 2),), (member(X, 0b110),))), 3),
+    Lasso(path(SYSTEM, 2), 1, 3, None),
+    Lasso(path(SYSTEM, 1), 1, 0, "because"),
     Bounded(4, "time"),
     Undecided("too hard"),
 ]
