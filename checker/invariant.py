@@ -45,7 +45,7 @@ def check(
 
     It is wrong, too, if a frontier state is not excluded, or if the solver gives no answer before the deadline.
     """
-    if target.form in (Form.AT_REST, Form.RECOVERABLE):
+    if target.form in (Form.AT_REST, Form.RECOVERABLE, Form.LIVE):
         return f"an invariant alone does not prove that `{target.form.value}` holds"
     for number, clause in enumerate(invariant.clauses):
         if not evaluate(clause, lambda variable: variable.initial):

@@ -37,7 +37,7 @@ class Obligations:
 def obligations(system: TransitionSystem, target: Property, invariant: Formula) -> Obligations:
     """The texts.  `invariant` speaks of the state alone.  Raises ValueError for a form of property that an invariant
     does not prove."""
-    if target.form in (Form.AT_REST, Form.RECOVERABLE):
+    if target.form in (Form.AT_REST, Form.RECOVERABLE, Form.LIVE):
         raise ValueError(f"an invariant does not prove that `{target.form.value}` holds")
     initial = _Text(system, f"{target.name}: the initial state is in the invariant")
     initial.state(primed=False)

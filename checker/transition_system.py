@@ -152,7 +152,8 @@ class Permutation:
     """A symmetry.  The permuted state has, for each (source, target, table): target = table[code of source].
 
     Variables that are not named stay as they are.  Every permutation listed in a transition system maps initial
-    states, steps and all properties to themselves.
+    states, steps and all properties to themselves, but for LIVE ones: their cases and the fairness constraints it maps
+    to others, and may map them to some that are not listed.
     """
 
     name: str

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from checker.encode import Template, formula_template
 from checker.engines.best_path import Rank, Ranked, best_path_of_length, cost
-from checker.engines.engine import Bounded, Budget, Outcome, Path, Progress, Reached, Reporter, Undecided
+from checker.engines.engine import Bounded, Budget, Outcome, Path, Progress, Reached, Reporter, Undecided, without_live
 from checker.engines.packing import Layout
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saved, Saviour
 from checker.formula import FALSE, negate
@@ -54,7 +54,10 @@ class Bmc:
 
         Raises KeyboardInterrupt only.
         """
-        search = _Search(system, properties, budget, reporter)
+        targets = without_live(properties, self.name, reporter)
+        if not targets:
+            return
+        search = _Search(system, targets, budget, reporter)
         try:
             search.run(self._make_solver(), self.default_depth, self._state_limit)
         except MemoryError:

@@ -63,6 +63,8 @@ class SearchedStates:
 
     def recheck(self) -> str | None:
         """See `ClosedSet.recheck`.  Also checks that each update gives exactly one answer wherever it is used."""
+        if any(target.form is Form.LIVE for target in self.properties):
+            return "a set of states says nothing about infinite runs"
         if self.system.initial not in self:
             return "the initial state is not in the set"
         if len(self._index) != self._count:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.invariant import Invariant
-from checker.transition_system import Action, Property, State, TransitionSystem
+from checker.transition_system import Action, Form, Property, State, TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,18 @@ class Reporter(Protocol):
     def progress(self, progress: Progress) -> None: ...
     def decided(self, target: Property, outcome: Outcome) -> None: ...
     def covered(self, coverage: Coverage) -> None: ...
+
+
+def without_live(properties: Sequence[Property], name: str, reporter: Reporter) -> list[Property]:
+    """The properties about states and steps.  The others, about infinite runs, are reported as undecided: an engine
+    (`name`) that looks for bad states would never find any, and call each of them safe."""
+    kept = []
+    for target in properties:
+        if target.form is Form.LIVE:
+            reporter.decided(target, Undecided(f"{name} looks at states and steps, not at infinite runs"))
+        else:
+            kept.append(target)
+    return kept
 
 
 class Engine(Protocol):

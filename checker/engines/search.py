@@ -23,6 +23,7 @@ from checker.engines.engine import (
     Reporter,
     Undecided,
     Unreachable,
+    without_live,
 )
 from checker.engines.packing import Batch, Columns, Indices, Layout, Words
 from checker.engines.state_table import MAXIMUM, Numbers, StateTable, mix
@@ -51,7 +52,7 @@ MEMORY = "memory ran out"
 
 
 class Search:
-    """The explicit engine: decides every form of property, finds shortest paths, and closes finite state spaces.
+    """The explicit engine: decides all forms of properties but LIVE, finds shortest paths, closes finite state spaces.
 
     With symmetry it stores one state of each orbit; the coverage of an unfinished search then names only actions that
     fired in the stored states, and `Unreachable.depth` is an upper bound (see `checker.engines.symmetry`).
@@ -67,10 +68,14 @@ class Search:
         self.hash_states = hash_states
 
     def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        targets = without_live(properties, self.name, reporter)
+        if properties and not targets:
+            reporter.covered(Coverage())
+            return
         try:
-            run = _Run(self, system, properties, budget, reporter)
+            run = _Run(self, system, targets, budget, reporter)
         except MemoryError:
-            for target in properties:
+            for target in targets:
                 reporter.decided(target, Undecided(MEMORY))
             reporter.covered(Coverage())
             return
