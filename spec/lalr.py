@@ -1,8 +1,8 @@
 """An LALR(1) parsing machine (Aho, Lam, Sethi, Ullman: Compilers, 2006, section 4.5.3), and the tables that it runs on.
 
 The tables are made from `spec/grammar.lark` by lark (`spec.lalr_tables`), which takes longer than to check a small
-model.  So they are shipped with the package, in `spec/grammar.tables.json`.  Where the file does not belong to the
-grammar, because this was edited, the tables are made anew.
+model.  So an installation has them in `spec/grammar.tables.json` (`setup.py` makes it).  Where there is no such file, or
+it does not belong to the grammar, because this was edited, the tables are made anew at each start.
 """
 
 from __future__ import annotations
@@ -77,14 +77,17 @@ class Tables:
 
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
-SHIPPED = Path(__file__).with_name("grammar.tables.json")
+INSTALLED = Path(__file__).with_name("grammar.tables.json")
 
 
 @cache
 def tables() -> Tables:
-    """The tables of the grammar: the shipped ones where they belong to it, else new ones."""
+    """The tables of the grammar: the installed ones where they belong to it, else new ones."""
     grammar = GRAMMAR.read_text(encoding="utf-8")
-    found = decoded(SHIPPED.read_text(encoding="utf-8"), grammar)
+    try:
+        found = decoded(INSTALLED.read_text(encoding="utf-8"), grammar)
+    except (OSError, ValueError):
+        found = None
     if found is None:
         from spec.lalr_tables import made_from
 
@@ -198,4 +201,4 @@ class Machine:
             states.append(following)
 
 
-__all__ = ["GRAMMAR", "SHIPPED", "Machine", "Rows", "Rule", "Tables", "decoded", "encoded", "tables"]
+__all__ = ["GRAMMAR", "INSTALLED", "Machine", "Rows", "Rule", "Tables", "decoded", "encoded", "tables"]

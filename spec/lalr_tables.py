@@ -12,7 +12,7 @@ from lark import Lark, Tree
 from lark.lexer import Lexer
 from lark.parse_tree_builder import ExpandSingleChild, ParseTreeBuilder
 
-from spec.lalr import GRAMMAR, SHIPPED, Rule, Tables, encoded
+from spec.lalr import GRAMMAR, INSTALLED, Rule, Tables, encoded
 
 
 class NoLexer(Lexer):
@@ -85,7 +85,7 @@ def _rule(rule: Any, wrappers: list[Any]) -> Rule:
 
 def main() -> None:
     grammar = GRAMMAR.read_text(encoding="utf-8")
-    SHIPPED.write_text(encoded(made_from(grammar), grammar), encoding="utf-8")
+    INSTALLED.write_text(encoded(made_from(grammar), grammar), encoding="utf-8")
 
 
 if __name__ == "__main__":
