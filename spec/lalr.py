@@ -1,8 +1,8 @@
 """An LALR(1) parsing machine (Aho, Lam, Sethi, Ullman: Compilers, 2006, section 4.5.3), and the tables that it runs on.
 
 The tables are made from `spec/grammar.lark` by lark (`spec.lalr_tables`), which takes longer than to check a small
-model.  So an installation has them in `spec/grammar.tables.json` (`setup.py` makes it).  Where there is no such file, or
-it does not belong to the grammar, because this was edited, the tables are made anew at each start.
+model.  So an installation has them in `spec/grammar.tables.json` (`setup.py` makes it).  Where there is no such file,
+or it does not belong to the grammar, because this was edited, the tables are made anew at each start.
 """
 
 from __future__ import annotations
