@@ -10,7 +10,7 @@ from checker.options import DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
-COMMANDS = ("check", "verify", "trace", "replay", "list", "run", "explain", "completion")
+COMMANDS = ("check", "verify", "crashpoints", "trace", "replay", "list", "run", "explain", "completion")
 
 TRACE_FORMATS = ("json", "itf", "mermaid", "dot")
 
@@ -112,6 +112,30 @@ def build() -> argparse.ArgumentParser:
     verify.add_argument("--smt2", metavar="FOLDER", help="write the obligations there, for any SMT solver")
     verify.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each obligation (default: none)")
     _common(verify)
+
+    points = commands.add_parser(
+        "crashpoints",
+        help="which step is dangerous, and when",
+        description="For each step of a model: what a single fault before, after or during it does to each property.",
+    )
+    points.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
+    points.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
+    _model_options(points)
+    points.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
+    points.add_argument("--property", action="append", default=[], metavar="NAME", help="only this one (repeatable)")
+    points.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help=f"for each variant (default {DEFAULT_TIMEOUT:.0f})",
+    )
+    points.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
+    points.add_argument(
+        "--trace", choices=("full", "none"), default="none", help="a run for each danger (default none)"
+    )
+    points.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-crashpoints/1)")
+    _common(points)
 
     trace = commands.add_parser(
         "trace",

@@ -61,7 +61,7 @@ def check_choice(
             else scenario.name in here or scenario.name not in named
         )
     ]
-    context = Context(_sources(module), _choice(choice, options))
+    context = Context(sources(module), _choice(choice, options))
     return _Check(model, checked, choice, options, observer, context).run(scenarios)
 
 
@@ -289,11 +289,12 @@ class _Check:
             self.failures.append(failure)
 
 
-def _sources(module: syntax.Module) -> tuple[tuple[str, str], ...]:
-    sources = {module.source.name: module.source.text}
+def sources(module: syntax.Module) -> tuple[tuple[str, str], ...]:
+    """The files of a model: name and text."""
+    found = {module.source.name: module.source.text}
     for item in module.items:
-        sources.setdefault(item.span.source.name, item.span.source.text)
-    return tuple(sources.items())
+        found.setdefault(item.span.source.name, item.span.source.text)
+    return tuple(found.items())
 
 
 def _choice(choice: Chosen, options: Options) -> Mapping[str, object]:

@@ -43,7 +43,7 @@ _counterpoint() {{
 {cases}
   esac
   case "${{COMP_WORDS[1]}}" in
-    check|run|trace|replay)
+    check|run|crashpoints|trace|replay)
       if [ "${{current#-}}" = "$current" ]; then
         words="$words $(counterpoint list --names 2>/dev/null)"
         COMPREPLY=( $(compgen -W "$words" -- "$current") $(compgen -d -- "$current") )
@@ -105,7 +105,9 @@ def _fish() -> str:
             given = f" -x -a '{' '.join(values)}'" if values else ""
             lines.append(f"complete -c counterpoint {condition} {kind} -d '{_quote(told)}'{given}")
     models = "-a '(counterpoint list --names 2>/dev/null; __fish_complete_suffix .cpt; __fish_complete_suffix .json)'"
-    lines.append(f"complete -c counterpoint -n '__fish_seen_subcommand_from check run trace replay' {models}")
+    lines.append(
+        f"complete -c counterpoint -n '__fish_seen_subcommand_from check run crashpoints trace replay' {models}"
+    )
     lines.append("complete -c counterpoint -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'")
     return "\n".join(lines) + "\n"
 
@@ -153,7 +155,7 @@ def _zsh_options(command: str) -> str:
 def _zsh_rest(command: str) -> str:
     if command == "completion":
         return "'1:shell:(bash zsh fish)'"
-    return "'*:model:_counterpoint_models'" if command in ("check", "run", "trace", "replay") else ""
+    return "'*:model:_counterpoint_models'" if command in ("check", "run", "crashpoints", "trace", "replay") else ""
 
 
 def _quote(text: str) -> str:

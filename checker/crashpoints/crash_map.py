@@ -1,0 +1,335 @@
+"""The crash-point map of a model: what a single fault at each moment of each step does to each property."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from checker.bundle import Failure, OwnError
+from checker.certificate import Certificate, Claim, Flaw, certify
+from checker.claim import Asserted, Declared, NoModelError
+from checker.confirm import Context
+from checker.crashpoints.points import MOMENTS, Cell, Moment, Point, conceivable, declared, followed, points_of
+from checker.crashpoints.semantics import PointInterpreter, PointState
+from checker.crashpoints.system import FORMS, PointSystem, Question, point_system
+from checker.engines import engine
+from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Unreachable
+from checker.lower import Lowered, lower
+from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.options import Options
+from checker.plan import Decisions, Observer, decide
+from checker.transition_system import Form, Property
+from checker.verdict import HoldsTo, Proved, Refuted, Undecided
+from counterexamples import replay
+from counterexamples.trace import Trace
+from spec.event import Ending
+from spec.interpreter import Interpreter
+from spec.state import GlobalState
+from spec.typed import Model, PropertyForm
+
+Verdict = Proved | Refuted | HoldsTo | Undecided
+
+
+class Absence(Enum):
+    """Why a cell has no verdicts."""
+
+    NOT_DECLARED = "not declared"
+    """The model has no fault class that could strike there."""
+    IMPOSSIBLE = "cannot strike"
+    """Nothing can be lost there: it touches no store and calls nobody, or has no effect that could be kept."""
+
+
+class Effect(Enum):
+    """What a fault does to a property.
+
+    NONE      the property is proved for all runs with at most this fault
+    BREAKS    it is refuted; for a crash, by one that comes when nothing else is going on
+    TOGETHER  it is refuted, but only by crashes that come when another activation is in its course as well
+    BREAKS_SOMEHOW  it is refuted by a crash; which of the two is not known
+    """
+
+    NONE = "proved"
+    BREAKS = "refuted"
+    TOGETHER = "refuted together"
+    BREAKS_SOMEHOW = "refuted somehow"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """verdicts: by the property's name; empty where `absence` says why.
+    alone: for a crash, the same for the crashes that come when nothing else is going on (see `Cell.alone`)
+    struck: whether some run has the fault there; None where not all runs were looked at
+    """
+
+    cell: Cell
+    absence: Absence | None
+    verdicts: Mapping[str, Verdict]
+    alone: Mapping[str, Verdict]
+    struck: bool | None
+
+    def effect(self, name: str) -> Effect:
+        """What the fault does to a property."""
+        found = self.verdicts[name]
+        if isinstance(found, Proved):
+            return Effect.NONE
+        if not isinstance(found, Refuted):
+            return Effect.UNDECIDED
+        if not self.cell.is_crash:
+            return Effect.BREAKS
+        match self.alone[name]:
+            case Refuted():
+                return Effect.BREAKS
+            case Proved():
+                return Effect.TOGETHER
+            case _:
+                return Effect.BREAKS_SOMEHOW
+
+    def trace(self, name: str) -> Refuted | None:
+        """A run that breaks the property, if possible one in which nothing else is going on."""
+        for each in (self.alone.get(name), self.verdicts.get(name)):
+            if isinstance(each, Refuted):
+                return each
+        return None
+
+
+@dataclass(frozen=True)
+class CrashMap:
+    """base: the verdicts without any fault.  skipped: properties that a map does not speak of."""
+
+    model: Model
+    properties: tuple[str, ...]
+    skipped: tuple[str, ...]
+    base: Mapping[str, Verdict]
+    points: tuple[Point, ...]
+    cells: tuple[CellResult, ...]
+    failures: tuple[Failure, ...] = ()
+    interrupted: bool = False
+
+    def result(self, point: Point, moment: Moment) -> CellResult:
+        return next(each for each in self.cells if each.cell == Cell(point, moment))
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was proved or refuted."""
+        every = [*self.base.values(), *(v for cell in self.cells for v in cell.verdicts.values())]
+        return all(isinstance(each, Proved | Refuted) for each in every)
+
+
+@dataclass(frozen=True)
+class _CellClaim:
+    """A claim about the runs without a fault, or with just that of one cell."""
+
+    claim: Claim
+    struck: str | None
+
+    @property
+    def name(self) -> str:
+        return self.claim.name
+
+    @property
+    def form(self) -> PropertyForm:
+        return self.claim.form
+
+    def _concerns(self, state: GlobalState) -> bool:
+        assert isinstance(state, PointState)
+        return state.struck in (None, self.struck)
+
+    def state_violates(self, state: GlobalState) -> bool:
+        return self._concerns(state) and self.claim.state_violates(state)
+
+    def step_violates(self, state: GlobalState, after: GlobalState) -> bool:
+        return self._concerns(after) and self.claim.step_violates(state, after)
+
+    def is_rescued(self, state: GlobalState, limit: int) -> bool | None:
+        return self.claim.is_rescued(state, limit)
+
+
+def crash_map(model: Model, options: Options, observer: Observer, context: Context) -> CrashMap:
+    """The map of a model with its fault classes.  Raises LoweringLimit for a model that is too large."""
+    deadline = time.monotonic() + options.timeout
+    lowered = lower(model, deadline=deadline)
+    points = points_of(model, (action.event for action in lowered.system.actions))
+    every = [Cell(point, moment) for point in points for moment in MOMENTS]
+    possible = _possible(lowered, every)
+    possible += [replace(cell, alone=True) for cell in possible if cell.is_crash]
+    wanted = [p for p in lowered.system.properties if p.form is not Form.COVER and _asked(p.name, options)]
+    asked = [p for p in wanted if p.form in FORMS]
+    system = point_system(lowered, possible, asked)
+    return _Mapping(system, points, every, [p.name for p in wanted if p.form not in FORMS], context).run(
+        options, observer, deadline
+    )
+
+
+def _asked(name: str, options: Options) -> bool:
+    return not options.properties or name in options.properties
+
+
+def _possible(lowered: Lowered, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells at which some fault of the model may strike."""
+    events = [action.event for action in lowered.system.actions if action.fault is not None]
+    return [cell for cell in cells if any(cell.meant(event, lambda _: True) for event in events)]
+
+
+class _Mapping:
+    """The search for one map, and the check of what it says."""
+
+    def __init__(
+        self,
+        system: PointSystem,
+        points: tuple[Point, ...],
+        every: Sequence[Cell],
+        skipped: list[str],
+        context: Context,
+    ) -> None:
+        self.system = system
+        self.points = points
+        self.every = every
+        self.skipped = skipped
+        self.context = context
+        self.model = system.lowered.model
+        self.watched = followed(system.cells, system.lowered.layout.slots)
+        self.interpreter = PointInterpreter(self.model, system.cells, self.watched)
+        self.failures: list[Failure] = []
+        self.certificates: dict[int, Certificate | None] = {}
+
+    def run(self, options: Options, observer: Observer, deadline: float) -> CrashMap:
+        system = self.system.system if options.symmetry else replace(self.system.system, swaps=())
+        targets = [question.target for question in self.system.questions]
+        decisions = decide(system, targets, (), replace(options, engine="search"), observer, deadline)
+        self.failures += decisions.failures
+        found: dict[tuple[str, Cell | None], Verdict] = {}
+        interrupted = decisions.interrupted
+        for question in self.system.questions:
+            try:
+                found[question.declared.name, question.cell] = self.verdict(question, decisions)
+            except KeyboardInterrupt:
+                interrupted = True
+                found[question.declared.name, question.cell] = Undecided("interrupted")
+            except OwnError as error:
+                if error.failure not in self.failures:
+                    self.failures.append(error.failure)
+                found[question.declared.name, question.cell] = Undecided("our own error")
+        names = tuple(dict.fromkeys(question.declared.name for question in self.system.questions))
+        return CrashMap(
+            self.model,
+            names,
+            tuple(self.skipped),
+            {name: found[name, None] for name in names},
+            self.points,
+            tuple(self.result(cell, found, names, decisions) for cell in self.every),
+            tuple(self.failures),
+            interrupted,
+        )
+
+    def result(
+        self,
+        cell: Cell,
+        found: Mapping[tuple[str, Cell | None], Verdict],
+        names: Sequence[str],
+        decisions: Decisions,
+    ) -> CellResult:
+        if cell not in self.system.cells:
+            absent = conceivable(cell, self.model) and not declared(cell, self.model)
+            return CellResult(cell, Absence.NOT_DECLARED if absent else Absence.IMPOSSIBLE, {}, {}, None)
+        verdicts = {name: found[name, cell] for name in names}
+        alone = replace(cell, alone=True)
+        apart = {name: found[name, alone] for name in names} if cell.is_crash else {}
+        return CellResult(cell, None, verdicts, apart, self.struck(cell, decisions))
+
+    def struck(self, cell: Cell, decisions: Decisions) -> bool | None:
+        """Whether an action of the cell has fired."""
+        code = self.system.struck.values.index(cell)
+        coverage = decisions.coverage
+        if coverage is None:
+            return None
+        for number in coverage.fired:
+            update = self.system.system.actions[number].updates.get(self.system.struck)
+            if getattr(update, "code", None) == code:
+                return True
+        return False if coverage.complete else None
+
+    # ------------------------------------------------------------------------------------------------ verdicts
+
+    def verdict(self, question: Question, decisions: Decisions) -> Verdict:
+        """The verdict on a question, its evidence checked.  Raises OwnError when that does not stand."""
+        decision = decisions.of(question.target)
+        match decision.outcome:
+            case Reached(path=path, shortest=shortest):
+                trace = self.trace(question, path)
+                return trace if isinstance(trace, Undecided) else Refuted(trace, decision.engine, shortest)
+            case Unreachable(closed_set=closed_set, depth=depth):
+                return Proved(self.certificate(closed_set, decision.engine, depth, decisions))
+            case Bounded(depth=depth, reason=reason):
+                return HoldsTo(depth, reason, decision.engine)
+            case engine.Undecided(reason=reason):
+                return Undecided(reason)
+            case other:
+                return Undecided(f"the evidence ({type(other).__name__}) is of no use here")
+
+    def trace(self, question: Question, path: Path) -> Trace | Undecided:
+        """The path, walked by the interpreter with the one fault that the question allows."""
+        cells = () if question.cell is None else (question.cell,)
+        trace = self.system.trace(path)
+        if question.cell is not None and self.is_ambiguous(question.cell, trace):
+            return Undecided("a run ends in a model error, and does not say which of several steps was struck")
+        name = question.declared.name
+        try:
+            answer = replay.confirm(trace, name, PointInterpreter(self.model, cells, self.watched))
+        except Exception as error:
+            message = f"replaying a trace of {question.target.name} stopped with {type(error).__name__}: {error}"
+            raise OwnError(self.context.failure(message, name, _shown(trace), traceback.format_exc())) from error
+        if isinstance(answer, replay.Unconfirmed):
+            return Undecided(f"a run of {len(trace)} steps was found, but not confirmed: {answer.why}")
+        if isinstance(answer, replay.Mismatch):
+            message = f"the interpreter disagrees with a trace of {question.target.name} at step {answer.step}"
+            raise OwnError(self.context.failure(f"{message}: {answer.why}", name, _shown(trace)))
+        return trace
+
+    def is_ambiguous(self, cell: Cell, trace: Trace) -> bool:
+        """Whether the last step is a fault during a step and ends in a model error, which hides what was struck, at a
+        choice between several steps."""
+        event = trace.events[-1] if trace.events else None
+        if cell.is_crash or event is None or event.strike is None or event.ending is not Ending.ERROR:
+            return False
+        activation = trace.states[-2].activations.get(event.slot) if event.slot else None
+        at = None if activation is None else activation.at
+        return sum(point.owns(event.slot) and at in point.locations for point in self.points if event.slot) > 1
+
+    def certificate(self, closed_set: ClosedSet, found_by: str, depth: int, decisions: Decisions) -> Certificate:
+        """The certificate of all that the closed set is said to prove.  Raises OwnError."""
+        known = self.certificates.get(id(closed_set))
+        if known is not None:
+            return known
+        if id(closed_set) in self.certificates:
+            raise OwnError(self.failures[-1])
+        claims: list[Claim] = []
+        for question in self.system.questions:
+            outcome = decisions.of(question.target).outcome
+            if isinstance(outcome, Unreachable) and outcome.closed_set is closed_set:
+                name = None if question.cell is None else question.cell.name
+                claims.append(_CellClaim(self.claim(question.declared), name))
+        found = certify(closed_set, found_by, depth, claims, self.system, self.interpreter)
+        if isinstance(found, Flaw):
+            self.certificates[id(closed_set)] = None
+            evidence = {"state": found.state, "event": found.event, "after": found.after}
+            failure = self.context.failure(found.message, None, evidence, found.detail)
+            self.failures.append(failure)
+            raise OwnError(failure)
+        self.certificates[id(closed_set)] = found
+        return found
+
+    def claim(self, target: Property) -> Claim:
+        stated = next((each for each in self.model.properties if each.name == target.name), None)
+        if stated is not None:
+            return Declared(stated, Interpreter(self.model))
+        if target.name == MODEL_ERRORS:
+            return NoModelError()
+        return Asserted(target.name, assertions(self.model).get(target.name, frozenset()))
+
+
+def _shown(trace: Trace) -> object:
+    return {"events": trace.events, "states": trace.states, "loop": trace.loop}
