@@ -74,7 +74,7 @@ def build() -> argparse.ArgumentParser:
     asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
     asked.add_argument(
         "--engine",
-        choices=("auto", "search", "bmc", "ic3"),
+        choices=("auto", "search", "bmc", "ic3", "parallel"),
         default="auto",
         help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
     )

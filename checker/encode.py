@@ -15,7 +15,7 @@ Encoding:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,8 +81,8 @@ def _literal_count(variable: Variable) -> int:
 class Template:
     """Clauses over the blocks of a layout of the given width, each clause ended by a 0.
 
-    outputs  auxiliary literals with a meaning of their own: of a step, the selection of each action; of a formula, one
-             literal that implies the formula
+    outputs  auxiliary literals with a meaning of their own: of a step, the selection of each action, then what else
+             the kind of step has; of a formula, one literal that implies the formula
     """
 
     clauses: Literals
@@ -102,39 +102,36 @@ class Template:
 
 def step_template(system: TransitionSystem, layout: Layout) -> Template:
     """The clauses that relate a state to its successors; a halted or frontier state has none."""
-    clauses = _Clauses(layout)
-    selections = tuple(clauses.new() for _ in system.actions)
-    for variable in layout.variables:
-        clauses.one_code(variable)
+    clauses = Clauses(layout)
+    selections = clauses.selections(system)
     clauses.require((), negate(system.halted))
     clauses.require((), negate(system.frontier))
-    for selection, action in zip(selections, system.actions, strict=True):
-        clauses.require((-selection,), action.guard)
-        _updates(clauses, selection, action)
-    for variable in layout.variables:
-        writers = [selection for selection, a in zip(selections, system.actions, strict=True) if variable in a.updates]
-        if len(writers) > 3:
-            writers = [clauses.gate(_Gate(False, tuple(writers)))]
-        for before, after in zip(layout.literals(variable), layout.literals(variable, primed=True), strict=True):
-            clauses.add(*writers, -before, after)
-            clauses.add(*writers, before, -after)
     clauses.add(*selections)
-    places = [clauses.new() for _ in range((len(selections) - 1).bit_length())]
-    for number, selection in enumerate(selections):
-        for bit, place in enumerate(places):
-            clauses.add(-selection, place if number >> bit & 1 else -place)
+    clauses.at_most_one(selections)
     return clauses.template(selections)
+
+
+def idling_template(system: TransitionSystem, layout: Layout) -> Template:
+    """The same, or nothing happens: an output after those of the actions says that the state stays as it is."""
+    clauses = Clauses(layout)
+    selections = clauses.selections(system)
+    idle = clauses.new()
+    clauses.require((idle,), negate(system.halted))
+    clauses.require((idle,), negate(system.frontier))
+    clauses.add(idle, *selections)
+    clauses.at_most_one((*selections, idle))
+    return clauses.template((*selections, idle))
 
 
 def formula_template(formula: Formula, layout: Layout) -> Template:
     """A literal (`outputs[0]`) and clauses by which it implies the formula."""
-    clauses = _Clauses(layout)
+    clauses = Clauses(layout)
     root = clauses.new()
     clauses.require((-root,), formula)
     return clauses.template((root,))
 
 
-def _updates(clauses: _Clauses, selection: int, action: Action) -> None:
+def _updates(clauses: Clauses, selection: int, action: Action) -> None:
     layout = clauses.layout
     for variable, update in action.updates.items():
         if isinstance(update, Constant):
@@ -168,8 +165,8 @@ _TRUE = _Gate(True, ())
 _FALSE = _Gate(False, ())
 
 
-class _Clauses:
-    """Clauses under construction."""
+class Clauses:
+    """Clauses of a template under construction."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -190,6 +187,34 @@ class _Clauses:
     def template(self, outputs: tuple[int, ...]) -> Template:
         width = self.layout.width
         return Template(flatten(self._clauses), width, self._last - 2 * width, outputs)
+
+    def selections(self, system: TransitionSystem) -> tuple[int, ...]:
+        """A literal for each action, which says that the action takes part in the step.  Its guard holds before and
+        what it writes holds after; what no selected action writes stays, and every variable has one code."""
+        selections = tuple(self.new() for _ in system.actions)
+        for variable in self.layout.variables:
+            self.one_code(variable)
+        for selection, action in zip(selections, system.actions, strict=True):
+            self.require((-selection,), action.guard)
+            _updates(self, selection, action)
+        for variable in self.layout.variables:
+            writers = [
+                selection for selection, a in zip(selections, system.actions, strict=True) if variable in a.updates
+            ]
+            if len(writers) > 3:
+                writers = [self.gate(_Gate(False, tuple(writers)))]
+            before = self.layout.literals(variable)
+            for old, new in zip(before, self.layout.literals(variable, primed=True), strict=True):
+                self.add(*writers, -old, new)
+                self.add(*writers, old, -new)
+        return selections
+
+    def at_most_one(self, literals: Sequence[int], unless: tuple[int, ...] = ()) -> None:
+        """At most one of the literals is true, unless one of the others is: each true one spells its number."""
+        places = [self.new() for _ in range((len(literals) - 1).bit_length())]
+        for number, literal in enumerate(literals):
+            for bit, place in enumerate(places):
+                self.add(*unless, -literal, place if number >> bit & 1 else -place)
 
     def one_code(self, variable: Variable) -> None:
         """After the step the variable has exactly one code."""
@@ -327,4 +352,13 @@ def _is_flat(gate: _Gate) -> bool:
     return True
 
 
-__all__ = ["LARGEST_ONE_HOT", "Layout", "Template", "formula_template", "is_one_hot", "step_template"]
+__all__ = [
+    "LARGEST_ONE_HOT",
+    "Clauses",
+    "Layout",
+    "Template",
+    "formula_template",
+    "idling_template",
+    "is_one_hot",
+    "step_template",
+]

@@ -16,7 +16,7 @@ class Options:
     faults      `--faults`: the fault classes that may strike, in place of the declared ones
     max_faults  at most so many faults in one run
     depth       no longer runs are looked at
-    engine      "auto", "search", "bmc" or "ic3"
+    engine      "auto", "search", "bmc", "ic3" or "parallel"
     timeout     seconds for each variant
     states      most states that the search stores (None: its own limit)
     symmetry    whether engines may use symmetry
@@ -50,7 +50,7 @@ class Options:
     @property
     def asks_for_bound(self) -> bool:
         """Whether a verdict up to a depth is what the user asked for."""
-        return self.depth is not None or self.engine == "bmc"
+        return self.depth is not None or self.engine in ("bmc", "parallel")
 
 
 class UsageError(Exception):

@@ -66,7 +66,13 @@ def _ic3() -> Engine:
     return Ic3()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "bmc": _bmc}
+def _parallel() -> Engine:
+    from checker.engines.parallel_bmc import ParallelBmc
+
+    return ParallelBmc()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "parallel": _parallel, "bmc": _bmc}
 """The engines by the names that `--engine` takes.  They are imported when they are first wanted."""
 
 LIVE_ENGINES: dict[str, Callable[[], Engine]] = {}
@@ -289,7 +295,8 @@ def decide(
         now = clock()
         until = now + (deadline - now) * _BEFORE_LIVE if live else deadline
         _Contest(ENGINES, system, others, covers, options, observer, until, clock, helpers, decisions).run()
-    if live and LIVE_ENGINES and not decisions.interrupted and not decisions.failures:
+    known = options.engine == "auto" or options.engine in LIVE_ENGINES
+    if live and LIVE_ENGINES and known and not decisions.interrupted and not decisions.failures:
         beside = LIVE_HELPERS if helpers else ()
         _Contest(LIVE_ENGINES, system, live, (), options, observer, deadline, clock, beside, decisions).run()
     return decisions

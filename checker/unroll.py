@@ -6,7 +6,7 @@ numbers stay dense.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from checker.encode import Layout, Template, step_template
 from checker.engines.engine import Path
@@ -21,11 +21,17 @@ class Unrolling:
     If no run has that many steps the clauses are unsatisfiable.
     """
 
-    def __init__(self, system: TransitionSystem, solver: SatSolver) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        solver: SatSolver,
+        step: Callable[[TransitionSystem, Layout], Template] = step_template,
+    ) -> None:
+        """step: the template of a step; its first outputs are the selections of the actions."""
         self.system = system
         self.solver = solver
         self.layout = Layout(system.variables)
-        self._step = step_template(system, self.layout)
+        self._step = step(system, self.layout)
         self._last = 0
         self._states = [self._block(self.layout.width)]
         self._steps: list[int] = []
@@ -59,7 +65,15 @@ class Unrolling:
         return tuple(literal + self._states[time] for literal in self.layout.literals(variable))
 
     def selections(self, time: int) -> tuple[int, ...]:
-        """For each action, the literal that says that it leads from the state at `time` to the next."""
+        """For each action, the literal that says that it takes part in the step from `time` to the next."""
+        return self._outputs(time)[: len(self.system.actions)]
+
+    def extra(self, time: int) -> int:
+        """The one literal that this kind of step has besides the selections."""
+        (found,) = self._outputs(time)[len(self.system.actions) :]
+        return found
+
+    def _outputs(self, time: int) -> tuple[int, ...]:
         shift = self._steps[time] - 2 * self.layout.width
         return tuple(output + shift for output in self._step.outputs)
 
@@ -69,10 +83,15 @@ class Unrolling:
             self.layout.code(variable, lambda literal: model(literal + shift)) for variable in self.system.variables
         )
 
+    def actions(self, model: Model, time: int) -> list[Action]:
+        """The actions that take part in the step from the state at `time` to the next."""
+        selections = self.selections(time)
+        return [action for action, literal in zip(self.system.actions, selections, strict=True) if model(literal)]
+
     def action(self, model: Model, time: int) -> Action:
-        chosen = [number for number, literal in enumerate(self.selections(time)) if model(literal)]
+        chosen = self.actions(model, time)
         assert len(chosen) == 1, f"{len(chosen)} actions at step {time}"
-        return self.system.actions[chosen[0]]
+        return chosen[0]
 
     def path(self, model: Model) -> Path:
         states: Sequence[State] = [self.state(model, time) for time in range(self.depth + 1)]

@@ -43,14 +43,14 @@ class Saviour:
         self._system = system
         self._limit = state_limit
         self._going_on = conjunction((negate(system.halted), negate(system.frontier)))
-        self._guards = [_Guard(system, conjunction((self._going_on, action.guard))) for action in system.actions]
-        self._frontier = _Guard(system, system.frontier)
+        self._guards = [Guard(system, conjunction((self._going_on, action.guard))) for action in system.actions]
+        self._frontier = Guard(system, system.frontier)
         self._steps: dict[tuple[State, frozenset[Kind]], list[tuple[Action, State]]] = {}
 
     def look(self, start: State, unless: Reachability, deadline: float | None = None) -> Saved | Doomed | Inconclusive:
         """Searches breadth first, so that the formula of a saved state has as few guards as can be."""
-        goal = _Guard(self._system, unless.state)
-        watched = [_Guard(self._system, formula) for formula in unless.watched]
+        goal = Guard(self._system, unless.state)
+        watched = [Guard(self._system, formula) for formula in unless.watched]
         came_from: dict[State, tuple[State, Action] | None] = {start: None}
         queue = [start]
         at_frontier = False
@@ -85,7 +85,7 @@ class Saviour:
 
     def _saved(self, start: State, actions: Sequence[Action], goal: Formula) -> Saved:
         formula = self.precondition(actions, goal)
-        assert _Guard(self._system, formula).holds(start), "a path does not satisfy its own precondition"
+        assert Guard(self._system, formula).holds(start), "a path does not satisfy its own precondition"
         return Saved(formula)
 
     def _successors(self, state: State, kinds: frozenset[Kind]) -> list[tuple[Action, State]]:
@@ -103,7 +103,7 @@ class Saviour:
         return found
 
 
-class _Guard:
+class Guard:
     """A formula with the literals of its top conjunction laid out for fast refusal."""
 
     def __init__(self, system: TransitionSystem, formula: Formula) -> None:
@@ -135,4 +135,4 @@ def _change(action: Action, formula: Formula) -> Formula:
     return negate(iff(formula, after(action, formula, primed=False)))
 
 
-__all__ = ["STATE_LIMIT", "Doomed", "Inconclusive", "Saved", "Saviour"]
+__all__ = ["STATE_LIMIT", "Doomed", "Guard", "Inconclusive", "Saved", "Saviour"]

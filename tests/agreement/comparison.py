@@ -12,6 +12,7 @@ import traceback
 
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress, Reached, Unreachable
+from checker.engines.parallel_bmc import ParallelBmc
 from checker.engines.search import Search
 from checker.formula import FALSE
 from checker.lower import Lowered, lower
@@ -58,6 +59,9 @@ def compare(text: str, states: int, depth: int) -> bool:
                 verdict = confirm(lowered.trace(outcome.path), name, interpreter)
                 if not isinstance(verdict, Confirmed) or outcome.shortest is None:
                     raise Disagreement(f"{who}, {name}: {verdict}\n{text}")
+    for name, outcome in decide(ParallelBmc(default_depth=depth), lowered).items():
+        if name in expected and (wrong := _wrong_path(lowered, interpreter, name, outcome, expected[name], depth)):
+            raise Disagreement(f"parallel, {name}: {wrong}\n{text}")
     # The assertions, one by one, are judged by the search.
     known = {name: length(outcome) for name, outcome in answers[0][1].items()}
     wrong = complaint(lowered, interpreter, known | expected, reached)
@@ -72,6 +76,20 @@ def _agrees(outcome: Outcome, wanted: int | None, depth: int | None) -> bool:
     if depth is None:
         return isinstance(outcome, Unreachable)
     return isinstance(outcome, Bounded) and (outcome.depth >= depth or "no run" in outcome.reason)
+
+
+def _wrong_path(
+    lowered: Lowered, interpreter: Interpreter, name: str, outcome: Outcome, wanted: int | None, depth: int
+) -> str | None:
+    """What is wrong with the answer of an engine whose paths need not be shortest; None if nothing."""
+    if isinstance(outcome, Reached):
+        verdict = confirm(lowered.trace(outcome.path), name, interpreter)
+        if not isinstance(verdict, Confirmed):
+            return f"{verdict}"
+        if wanted is None or len(outcome.path.actions) < wanted or outcome.shortest is not None:
+            return f"a path of {len(outcome.path.actions)} steps, but the interpreter says {wanted}"
+        return None
+    return None if _agrees(outcome, wanted, depth) else f"{outcome}, but the interpreter says {wanted}"
 
 
 def _compare_states(graph: Graph, lowered: Lowered) -> list[State]:

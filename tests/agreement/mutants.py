@@ -198,14 +198,14 @@ MUTANTS = (
     Mutant(
         "bmc: variables that no action writes may change",
         "checker/encode.py",
-        "            clauses.add(*writers, -before, after)\n",
+        "                self.add(*writers, -old, new)\n",
         "",
     ),
     Mutant(
         "bmc: several actions at once",
         "checker/encode.py",
-        "            clauses.add(-selection, place if number >> bit & 1 else -place)\n",
-        "            pass\n",
+        "                self.add(*unless, -literal, place if number >> bit & 1 else -place)\n",
+        "                pass\n",
     ),
     Mutant(
         "bmc: a copied code is free",
@@ -221,9 +221,15 @@ MUTANTS = (
     ),
     Mutant(
         "bmc: the deepest depth is not asked",
-        "checker/engines/bmc.py",
-        "            self.complete = depth\n            if depth >= limit:\n",
-        "            self.complete = depth + 1\n            if depth + 1 >= limit:\n",
+        "checker/engines/depth_search.py",
+        "            self.complete = depth\n            if depth >= self.limit:\n",
+        "            self.complete = depth + 1\n            if depth + 1 >= self.limit:\n",
+    ),
+    Mutant(
+        "parallel: what a guard reads may be spoilt",
+        "checker/engines/parallel_steps.py",
+        "    _gather(action.guard, found)\n",
+        "",
     ),
     # proofs
     Mutant(
