@@ -33,23 +33,35 @@ def render_conclusion(explanation: Explanation, page: Page | None = None) -> str
     return "".join(line + "\n" for line in _Block(explanation, explanation.conclusion, page or Page()).lines())
 
 
+def conclusion_rows(explanation: Explanation, page: Page) -> list[list[Piece]]:
+    """The same as rows of styled pieces, four columns narrower than the page, an empty row between parts, and with
+    names of files alone where the terminal shows their paths.  Empty without a conclusion."""
+    if explanation.conclusion is None:
+        return []
+    return _Block(explanation, explanation.conclusion, page, paths=False).rows()
+
+
 class _Block:
-    def __init__(self, explanation: Explanation, conclusion: Conclusion, page: Page) -> None:
+    def __init__(self, explanation: Explanation, conclusion: Conclusion, page: Page, paths: bool = True) -> None:
         self.explanation = explanation
         self.conclusion = conclusion
         self.page = page
         self.form = None if conclusion.declared is None else conclusion.declared.form
         self.style = Style.GOOD if self.form is PropertyForm.COVER else Style.FAULT
         self.room = page.columns - 4
+        self.paths = paths
 
     def lines(self) -> list[str]:
+        bar: list[Piece] = [("  ", Style.PLAIN), (self.page.symbols.bar, self.style), (" ", Style.PLAIN)]
+        return [self.page.line([*bar, *row]) if row else self.page.line(bar) for row in self.rows()]
+
+    def rows(self) -> list[list[Piece]]:
         rows = self.title()
         if self.conclusion.blame is not None:
             rows += [[], *self.blamed(self.conclusion.blame)]
         if self.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
             rows += self.rest()
-        bar: list[Piece] = [("  ", Style.PLAIN), (self.page.symbols.bar, self.style), (" ", Style.PLAIN)]
-        return [self.page.line([*bar, *row]) if row else self.page.line(bar) for row in rows]
+        return rows
 
     def text(self, text: str, style: Style = Style.PLAIN, indent: int = 0) -> list[list[Piece]]:
         """Wrapped text."""
@@ -59,7 +71,7 @@ class _Block:
     def placed(self, row: list[Piece], span: Span, shorten: bool = True) -> list[list[Piece]]:
         """The row with a place in the source at the right edge, or below where there is no room."""
         place = self.page.clean(f"{span.source.name}:{span.line}")
-        if shorten and cells(place) > self.page.columns // 4:
+        if not self.paths or (shorten and cells(place) > self.page.columns // 4):
             place = self.page.clean(place.rsplit("/", 1)[-1])
         place = self.page.cut_left(place, self.room)
         used = _size(row)
