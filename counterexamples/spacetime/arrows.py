@@ -70,9 +70,9 @@ def _message(
     begin, stop = start + way * ends[0], end - way * ends[1]
     form = message.form
     if form in (Form.CUT, Form.HEAL):
-        left, right = (source, target) if way > 0 else (target, source)
-        yield Line(((left.middle, y), (right.middle, y)), f"link {form.value}")
-        yield Mark(Sign.CROSS if form is Form.CUT else Sign.CIRCLE, (left.right + right.left) / 2, y)
+        right = target if way > 0 else source
+        yield Line(((start, y), (end, y)), f"link {form.value}")
+        yield Mark(Sign.CROSS if form is Form.CUT else Sign.CIRCLE, right.left - GAP / 2, y)
         return
     style = "answer" if form in (Form.ANSWER, Form.FAILURE) else "request"
     sign = Sign.CROSS if by_fault else Sign.SMALL_CROSS

@@ -1,8 +1,9 @@
-"""What lies behind the steps: lanes with their heads, activations, downtimes, cut links, steps in which a fault strikes."""
+"""What lies behind the steps: lanes and their heads, activations, downtimes, cut links, steps with a fault."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from counterexamples.spacetime.columns import ICON, TITLE_SIZE, TRACK_SIZE, Column, Columns
 from counterexamples.spacetime.lanes import Outside
@@ -44,14 +45,16 @@ class Backdrop:
                 yield Line(((column.axis, self.top), (column.axis, self.bottom)), "life")
 
     def shades(self) -> Iterator[Shape]:
-        """Links that are cut, and who is down."""
+        """Links that are cut, in the gaps between the lanes that they join, and who is down."""
         for (one, other), stretch in cuts(self.trace):
             ends = [column for column in map(self.columns.of, (one, other)) if column is not None]
             if len(ends) == 2:
-                left, right = sorted(ends, key=lambda column: column.left)
+                left, right = sorted(map(self.columns.all.index, ends))
                 top, bottom = self._from(stretch, _cut_at), self._until(stretch)
-                yield Panel(Area(left.right, top, right.left, bottom), "cut-off")
-                for x in (left.right, right.left):
+                lanes = self.columns.all[left : right + 1]
+                for one_lane, next_lane in pairwise(lanes):
+                    yield Panel(Area(one_lane.right, top, next_lane.left, bottom), "cut-off")
+                for x in (lanes[0].right, lanes[-1].left):
                     yield Line(((x, top), (x, bottom)), "cut-edge")
         for column in self.columns.all:
             if isinstance(column.lane.owner, Party):
@@ -135,9 +138,8 @@ def heads(columns: Columns, top: float) -> Iterator[Group]:
         lines = _title(column)
         area = Area(column.left, top, column.right, top + most * _HEAD_LEADING + 9)
         shapes: list[Shape] = []
-        style = (
-            "outside" if column.lane.owner is Outside.ENVIRONMENT else "store" if column.lane.is_store else "process"
-        )
+        outside = column.lane.owner is Outside.ENVIRONMENT
+        style = "outside" if outside else "store" if column.lane.is_store else "process"
         shapes.append(Panel(area, f"head {style}", 11.0 if outside else 3.0))
         title = clean(column.lane.title)
         tip = None if "".join(lines) == title else title

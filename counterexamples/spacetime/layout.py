@@ -20,7 +20,7 @@ from counterexamples.spacetime.metrics import MONO_WIDTH, Font, shorten, text_wi
 from counterexamples.spacetime.moments import Look, Moment, Note, end_notes, moments
 from counterexamples.spacetime.panel import is_cover, panel, title
 from counterexamples.spacetime.rows import TEXT_LEFT, Row, clean, end_row, step_row, wanted_width
-from counterexamples.spacetime.shapes import Anchor, Area, Group, Label, Line, Panel, Picture, Shape
+from counterexamples.spacetime.shapes import Area, Group, Label, Line, Panel, Picture, Shape
 from counterexamples.spacetime.spans import cuts, downtimes
 from counterexamples.trace import Trace
 from spec.event import Party
@@ -136,8 +136,8 @@ class _Layout:
         if x + text_width(told, 12) <= _MARGIN + room:
             labels.append(Label(x, y, told, 12, style="dim"))
         else:
-            for line in wrap(told, room, 12, most=3):
-                y += 18
+            for i, line in enumerate(wrap(told, room, 12, most=3)):
+                y += 18 if i or x > _MARGIN else 0
                 labels.append(Label(_MARGIN, y, line, 12, style="dim"))
         for line in wrap(clean(subtitle), room, 12, most=2) if subtitle else ():
             y += 18
@@ -182,17 +182,17 @@ class _Layout:
     def _bracket(self, loop: int, rows: Sequence[Row], bottom: float) -> Group:
         """What repeats for ever, or the state in which the run stays."""
         x = self.columns.right + 20
-        top = rows[loop].top + 8 if loop < len(rows) else bottom - 18
+        top = rows[loop].top + 8 if loop < len(rows) else bottom - 32
         last = rows[-1].bottom - 8 if loop < len(rows) else bottom - 2
         points = ((x - 7, top), (x, top), (x, last), (x - 7, last))
-        words = "for ever" if loop < len(rows) else "stays so"
-        y = (top + last) / 2 + 4
+        lines = ("for ever",) if loop < len(rows) else ("stays so", "for ever")
+        y = (top + last) / 2 + 4 - 8 * (len(lines) - 1)
         return Group(
             "loop",
             (
-                Line(points, "loop"),
-                Line(((x - 2, top - 4), (x - 7, top), (x - 2, top + 4)), "loop"),
-                Label(x + 8, y, words, 12, Font.BOLD, "loop-name", Anchor.START),
+                Line(points, "lasso"),
+                Line(((x - 2, top - 4), (x - 7, top), (x - 2, top + 4)), "lasso"),
+                *(Label(x + 8, y + 16 * i, line, 12, Font.BOLD, "loop-name") for i, line in enumerate(lines)),
             ),
             "loop",
         )

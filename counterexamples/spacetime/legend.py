@@ -19,7 +19,7 @@ def legend(used: Iterable[Shape], left: float, right: float, top: float) -> tupl
         if x > left and x + width > right:
             x, y = left, y + _LEADING
         shapes += _moved(make, x, y - 4)
-        shapes.append(Label(x + _SAMPLE + 7, y, words, _SIZE, style="legend"))
+        shapes.append(Label(x + _SAMPLE + 7, y, words, _SIZE, style="sign-name"))
         x += width + _BETWEEN
     return Group("legend", tuple(shapes), "legend"), y + 10
 
@@ -48,7 +48,7 @@ def _entries(used: list[Shape]) -> Iterator[tuple[str, tuple[Shape, ...]]]:
             Mark(Sign.SMALL_CROSS, 17, 0),
             Line(((10, 0), (0, 0)), "missed"),
         )
-        yield "took effect, no answer comes", parts
+        yield "no answer comes", parts
     if Sign.CROSS in signs:
         yield "a fault", (Mark(Sign.CROSS, 15, 0),)
     if Sign.CIRCLE in signs:

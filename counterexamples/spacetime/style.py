@@ -13,7 +13,7 @@ _RULES = (
     (".m", f"font-family: {_MONO}"),
     (".b", "font-weight: bold"),
     (".x", "text-decoration: line-through"),
-    (".dim, .place, .legend, .track-name, .reminder, .in-local, .in-faded", f"fill: {DIM}"),
+    (".dim, .place, .sign-name, .track-name, .reminder, .in-local, .in-faded", f"fill: {DIM}"),
     (".bad, .in-bad, .in-wrong", f"fill: {VERMILLION}"),
     (".good, .in-good", f"fill: {GREEN}"),
     (".paper", "fill: #fff"),
@@ -61,7 +61,7 @@ _RULES = (
     (".violated-bar", f"stroke: {VERMILLION}; stroke-width: 5"),
     (".fulfilled", f"fill: #fff; stroke: {GREEN}; stroke-width: 1.6"),
     (".fulfilled-bar", f"stroke: {GREEN}; stroke-width: 5"),
-    (".loop", f"stroke: {INK}; stroke-width: 2; fill: none; stroke-linejoin: round"),
+    (".lasso", f"stroke: {INK}; stroke-width: 2; fill: none; stroke-linejoin: round"),
 )
 
 
