@@ -10,7 +10,7 @@ from checker.options import DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
-COMMANDS = ("check", "verify", "crashpoints", "trace", "replay", "list", "run", "explain", "completion")
+COMMANDS = ("check", "verify", "crashpoints", "trace", "replay", "draw", "list", "run", "explain", "completion")
 
 TRACE_FORMATS = ("json", "itf", "mermaid", "dot")
 
@@ -29,6 +29,7 @@ examples:
   counterpoint run my.cpt --seed 7                    one random run
   counterpoint trace my.cpt --property kept --to mermaid
   counterpoint replay trace.json my.cpt               is it still a run of the model
+  counterpoint draw my.cpt --property kept -o kept.svg
   counterpoint explain E101                           what an error means
 
 exit codes: 0 as expected, 1 refuted or not as expected, 2 error in the model or the command line,
@@ -156,6 +157,18 @@ def build() -> argparse.ArgumentParser:
     replay.add_argument("model", nargs="?", metavar="PATH|NAME", help="file or shipped model (default: by its name)")
     _which_trace(replay)
     _common(replay)
+
+    draw = commands.add_parser(
+        "draw",
+        help="draw a trace",
+        description="Draws a counterexample, of a model or from a trace file, as a space-time diagram.",
+    )
+    _trace_options(draw)
+    draw.add_argument(
+        "--output", "-o", metavar="FILE", help="write to FILE.svg, .png or .pdf (default: SVG to standard output)"
+    )
+    draw.add_argument("--link", metavar="URL", help="where line numbers lead, with {file} and {line} in it")
+    _common(draw)
 
     listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
     listing.add_argument("--names", action="store_true", help="only the names")

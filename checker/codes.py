@@ -91,6 +91,24 @@ TOOL_CODES: tuple[Code, ...] = (
         "counterpoint trace jobs.cpt --to itf -o jobs.itf.json",
         is_model=False,
     ),
+    Code(
+        "E421",
+        "the picture's format is not known",
+        "The end of the file's name says what is drawn: `.svg`, `.png` or `.pdf`.",
+        "counterpoint draw jobs.cpt -o jobs.gif",
+        "counterpoint draw jobs.cpt -o jobs.png",
+        is_model=False,
+    ),
+    Code(
+        "E422",
+        "a package for pictures is missing",
+        "PNG and PDF are made by the package vl-convert-python, which is large and not installed with the tool: get it "
+        "by `pip install vl-convert-python`, or install the tool with its extra `pictures`. SVG needs nothing: "
+        "browsers show it, print it and save it as PDF.",
+        "counterpoint draw jobs.cpt -o jobs.pdf",
+        "counterpoint draw jobs.cpt -o jobs.svg",
+        is_model=False,
+    ),
 )
 
 CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)

@@ -43,7 +43,7 @@ _counterpoint() {{
 {cases}
   esac
   case "${{COMP_WORDS[1]}}" in
-    check|run|crashpoints|trace|replay)
+    check|run|crashpoints|trace|replay|draw)
       if [ "${{current#-}}" = "$current" ]; then
         words="$words $(counterpoint list --names 2>/dev/null)"
         COMPREPLY=( $(compgen -W "$words" -- "$current") $(compgen -d -- "$current") )
@@ -106,7 +106,7 @@ def _fish() -> str:
             lines.append(f"complete -c counterpoint {condition} {kind} -d '{_quote(told)}'{given}")
     models = "-a '(counterpoint list --names 2>/dev/null; __fish_complete_suffix .cpt; __fish_complete_suffix .json)'"
     lines.append(
-        f"complete -c counterpoint -n '__fish_seen_subcommand_from check run crashpoints trace replay' {models}"
+        f"complete -c counterpoint -n '__fish_seen_subcommand_from check run crashpoints trace replay draw' {models}"
     )
     lines.append("complete -c counterpoint -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'")
     return "\n".join(lines) + "\n"
@@ -155,7 +155,8 @@ def _zsh_options(command: str) -> str:
 def _zsh_rest(command: str) -> str:
     if command == "completion":
         return "'1:shell:(bash zsh fish)'"
-    return "'*:model:_counterpoint_models'" if command in ("check", "run", "crashpoints", "trace", "replay") else ""
+    takes_models = ("check", "run", "crashpoints", "trace", "replay", "draw")
+    return "'*:model:_counterpoint_models'" if command in takes_models else ""
 
 
 def _quote(text: str) -> str:

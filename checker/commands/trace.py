@@ -33,8 +33,18 @@ from spec.snippet import draw
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Writes the trace to standard output or a file.  1 when a trace file is no longer a run of its model.  Raises
     UsageError."""
+    found = loaded(arguments, console)
+    if isinstance(found, ExitCode):
+        return found
+    write_text(converted(found, arguments.to), arguments.output, console)
+    return ExitCode.MET
+
+
+def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | ExitCode:
+    """As `load_trace`; where the model has errors, or the trace is no longer a run of it, the exit code, after the user
+    was told.  Raises UsageError, OwnError."""
     try:
-        found = load_trace(arguments)
+        return load_trace(arguments)
     except ModelErrors as errors:
         console.show("\n".join(draw(diagnostic, console.page.colour) for diagnostic in errors.diagnostics))
         return ExitCode.MODEL
@@ -43,8 +53,6 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         console.tell(f"counterpoint: {stale.code}: {arguments.source} is no longer a trace of the model{where}")
         console.tell(f"  {stale.why}")
         return ExitCode.REFUTED
-    write_text(converted(found, arguments.to), arguments.output, console)
-    return ExitCode.MET
 
 
 def load_trace(arguments: argparse.Namespace) -> NamedTrace:

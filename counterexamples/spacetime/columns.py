@@ -16,9 +16,9 @@ TITLE_SIZE, TRACK_SIZE = 12.5, 10.5
 ICON = 17.0
 """What the picture of a store takes beside its name."""
 
-_NARROWEST_LANE, _WIDEST_LANE, _LEAST_CAP = 76.0, 240.0, 104.0
+_NARROWEST_LANE, _WIDEST_LANE, _LEAST_CAP = 76.0, 212.0, 104.0
 _NARROWEST_TRACK, _WIDEST_TRACK = 26.0, 96.0
-_AIM = 1390.0
+_AIM = 1414.0
 """What lanes and text should not take more than together, so that a picture fits a laptop's screen."""
 _AXIS = 12.0
 """From the left edge of a store's lane to its line; what is written stands at the right of it."""

@@ -30,7 +30,7 @@ Links = Callable[[Span], str | None]
 """Where the line number of a statement leads."""
 
 _MARGIN, _LEAST = 14.0, 660.0
-_NARROWEST_TEXT, _WIDEST_TEXT = 210.0, 296.0
+_NARROWEST_TEXT, _WIDEST_TEXT = 210.0, 284.0
 _REMIND = 12
 """After so many steps the lanes' names are repeated, in a picture that has half as many more."""
 
@@ -69,14 +69,12 @@ class _Layout:
         yield from (party for party in parties if any(downtimes(self.trace, party)))
 
     def _text_width(self) -> float:
-        widest = max(
-            (
-                max(len(clean(m.what)) * MONO_WIDTH * 11.5, text_width(clean(m.who), 12, Font.BOLD) + 60)
-                for m in self.moments
-            ),
-            default=0.0,
-        )
-        return min(_WIDEST_TEXT, max(_NARROWEST_TEXT, widest))
+        widest = _NARROWEST_TEXT
+        for moment in self.moments:
+            told = max((text_width(clean(line), 11.5) for line in moment.told), default=0.0)
+            who = text_width(clean(moment.who), 12, Font.BOLD) + 60
+            widest = max(widest, who, told, len(clean(moment.what)) * MONO_WIDTH * 11.5)
+        return min(_WIDEST_TEXT, widest)
 
     def _columns(self) -> Columns:
         wanted: dict[Owner, float] = {}
@@ -95,7 +93,7 @@ class _Layout:
         ending, y = self._end(y)
         bottom = y + 4
         back = Backdrop(self.trace, self.moments, rows, self.columns, lanes_top, bottom)
-        backdrop = Group("backdrop", (*back.struck(), *back.bands(), *back.shades(), *back.activations()))
+        backdrop = Group("backdrop", (*back.struck(), *back.bands(), *back.shades(), *back.activations()), "backdrop")
         steps = [self._step(moment, row) for moment, row in zip(self.moments, rows, strict=True)]
         groups: list[Group] = [heading, backdrop, *heads(self.columns, head_top)]
         if reminding:
@@ -142,7 +140,7 @@ class _Layout:
         for line in wrap(clean(subtitle), room, 12, most=2) if subtitle else ():
             y += 18
             labels.append(Label(_MARGIN, y, line, 12, style="dim"))
-        return Group("heading", tuple(labels)), y + 6
+        return Group("heading", tuple(labels), "heading"), y + 6
 
     def _rows(self, y: float) -> tuple[list[Row], list[Shape], float]:
         """One row for each step; where there are many, the lanes' names in between; and the y below."""

@@ -1,4 +1,4 @@
-"""The style sheet of a diagram: few colours, all of the palette of Okabe and Ito (2008), and never colour alone."""
+"""The style sheet of a diagram: three colours after Okabe and Ito (2008), two of them darkened, never colour alone."""
 
 from __future__ import annotations
 

@@ -70,6 +70,7 @@ class _Writer:
                 "viewBox": f"0 0 {width} {height}",
                 "width": width,
                 "height": height,
+                "style": "max-width: 100%; height: auto",
                 "class": "spacetime",
                 "role": "img",
                 "aria-labelledby": f"{self.prefix}title {self.prefix}summary",

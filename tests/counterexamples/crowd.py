@@ -22,7 +22,7 @@ store mq {
   durable queue jobs: Job redelivers
   volatile lock one_at_a_time: Job lease
 }
-process Client[2] {
+process Client {
   loop ask {
     let j = any Job where db.job[j] is none
     try { call Server.submit(j) } catch { }
@@ -32,8 +32,7 @@ process Server[2] {
   volatile busy: bool
   on submit(j: Job) {
     busy := true
-    atomic { db.job[j] := PENDING; db.cache[j] := true }
-    mq.jobs.push(j)
+    atomic { db.cache[j] := true; db.job[j] := PENDING; mq.jobs.push(j) }
     busy := false
   }
 }

@@ -21,23 +21,25 @@ def _clipped(picture: Picture) -> Iterator[str]:
 
 def _overlapping(picture: Picture) -> Iterator[str]:
     """Labels and marks keep clear of each other; notes of each other, and of marks and labels that are not theirs."""
-    labels = [shape for shape in picture.all_shapes() if isinstance(shape, Label)]
-    marks = [shape for shape in picture.all_shapes() if isinstance(shape, Mark)]
+    marked = [(s, area(s)) for s in picture.all_shapes() if isinstance(s, Label | Mark)]
     notes = [s for s in picture.all_shapes() if isinstance(s, Panel) and s.style.startswith(("note", "head"))]
-    for one, other in combinations([*labels, *marks], 2):
-        if area(one).overlaps(area(other)):
-            yield f"{told(one)} over {told(other)}"
-    for one, other in combinations(notes, 2):
-        if one.area.overlaps(other.area) and "legend" not in (one.style, other.style):
-            yield f"{told(one)} over {told(other)}"
+    marked.sort(key=lambda pair: pair[1].top)
+    for i, (one, first) in enumerate(marked):
+        for other, second in marked[i + 1 :]:
+            if second.top >= first.bottom:
+                break
+            if first.overlaps(second):
+                yield f"{told(one)} over {told(other)}"
+    for one_note, other_note in combinations(notes, 2):
+        if one_note.area.overlaps(other_note.area):
+            yield f"{told(one_note)} over {told(other_note)}"
     for note in notes:
-        for shape in [*labels, *marks]:
-            inside = note.area.contains(area(shape))
-            if note.area.overlaps(area(shape)) and not inside:
-                yield f"{told(shape)} sticks out of {told(note)}"
-        for mark in marks:
-            if note.area.overlaps(mark.area):
-                yield f"{told(mark)} on {told(note)}"
+        for shape, covered in marked:
+            if note.area.overlaps(covered):
+                if isinstance(shape, Mark):
+                    yield f"{told(shape)} on {told(note)}"
+                elif not note.area.contains(covered):
+                    yield f"{told(shape)} sticks out of {told(note)}"
 
 
 def _spilling(picture: Picture) -> Iterator[str]:
