@@ -81,6 +81,30 @@ class SearchedStates:
             return str(complaint)
         return None
 
+    def edges(self) -> Iterator[tuple[Action, NDArray[np.int32], NDArray[np.int32]]]:
+        """All steps, some at a time: an action, the places of states before it, and of those after it, in the order
+        of `flags`.  The set is closed."""
+        spans = [(first, min(first + CHUNK, len(self))) for first in range(0, len(self._index), CHUNK)]
+        for first, last in spans:
+            part = [column[first:last] for column in self._columns]
+            codes = _Codes(self._layout, part)
+            for action in self.system.actions:
+                before, _, packed = self._steps(part, codes, action)
+                if before.size:
+                    yield action, (before.places + first).astype(np.int32), self._find(packed).astype(np.int32)
+
+    def flags(self, formula: Formula) -> Flags:
+        """In which states an unprimed formula holds."""
+        spans = [(first, min(first + CHUNK, len(self))) for first in range(0, len(self._index), CHUNK)]
+        parts = [_Codes(self._layout, [column[first:last] for column in self._columns]) for first, last in spans]
+        return np.concatenate([_holds(formula, part) for part in parts])
+
+    def flags_of(self, state: State) -> Flags:
+        """Only this state, which is in the set, or an image of it."""
+        found = np.zeros(len(self), dtype=np.bool_)
+        found[self._find_in_orbit(state)] = True
+        return found
+
     def _check_states(self, first: int, last: int) -> None:
         """Raises a complaint about a state numbered first..last-1, or a step from one."""
         part = [column[first:last] for column in self._columns]

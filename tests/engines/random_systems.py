@@ -8,7 +8,7 @@ a template treats all *other* instances alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from checker.formula import (
@@ -29,8 +29,10 @@ from checker.transition_system import (
     Cases,
     Constant,
     Copy,
+    FairnessConstraint,
     Form,
     Kind,
+    LiveCase,
     Permutation,
     Property,
     Reachability,
@@ -74,6 +76,54 @@ def random_system(random: Random, frontiers: bool = False, wide: int = 0) -> Tra
         except TooLargeError:
             break
     return system
+
+
+def random_live_system(random: Random, fairness: str, states: int = 60) -> TransitionSystem:
+    """A system without frontier states, of at most `states` states, with properties of infinite runs alone.
+
+    fairness  which constraints there are: "none", "weak", "strong" or "mixed"
+    """
+    while True:
+        system = _Generator(random).system(frontiers=False, wide=0)
+        try:
+            explore(system, (), states)
+            break
+        except TooLargeError:
+            continue
+    constraints: list[FairnessConstraint] = []
+    groups: dict[int, list[Action]] = {}
+    for action in system.actions:
+        if action.kind in (Kind.THREAD, Kind.RECOVERY) and random.random() < 0.9:
+            groups.setdefault(random.choice((action.index, random.randrange(4))), []).append(action)
+    for number, actions in groups.items() if fairness != "none" else ():
+        strong = fairness == "strong" or (fairness == "mixed" and random.random() < 0.5)
+        enabled = disjunction(action.guard for action in actions)
+        indices = frozenset(action.index for action in actions)
+        constraints.append(FairnessConstraint(f"group {number}", f"group {number}", strong, enabled, indices))
+    properties = tuple(
+        Property(f"live {number}", Form.LIVE, FALSE, cases=tuple(_case(random, system) for _ in range(cases)))
+        for number, cases in enumerate((1, 1, 2))
+    )
+    return replace(system, properties=properties, fairness=tuple(constraints))
+
+
+def _case(random: Random, system: TransitionSystem) -> LiveCase:
+    def literal() -> Formula:
+        variable = random.choice(system.variables)
+        return member(variable, random.randrange(1, 1 << variable.size))
+
+    def formula() -> Formula:
+        parts = [literal() for _ in range(random.randint(1, 3))]
+        return conjunction(parts) if random.random() < 0.7 else disjunction(parts)
+
+    shape = random.random()
+    if shape < 0.5:
+        return LiveCase(formula(), formula())
+    if shape < 0.65:
+        return LiveCase(TRUE, formula(), from_start=True)
+    if shape < 0.85:
+        return LiveCase(TRUE, formula())
+    return LiveCase(TRUE, FALSE, formula())
 
 
 class _Generator:
@@ -286,4 +336,4 @@ class _Generator:
         return Permutation(f"P[{first}] <-> P[{second}]", tuple(moves))
 
 
-__all__ = ["random_system"]
+__all__ = ["random_live_system", "random_system"]
