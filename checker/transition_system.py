@@ -55,7 +55,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """index: its place in `TransitionSystem.actions`; fault: the fault class that it spends, if any."""
+    """index: its place in `TransitionSystem.actions`; fault: the fault class that it spends, if any.
+
+    bookkeeping: no step of the model, but of a monitor that was put beside it; nobody acts.
+    """
 
     index: int
     event: Event
@@ -63,6 +66,7 @@ class Action:
     guard: Formula
     updates: Mapping[Variable, Update]
     fault: str | None = None
+    bookkeeping: bool = False
 
     @cached_property
     def writes(self) -> frozenset[Variable]:

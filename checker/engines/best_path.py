@@ -68,7 +68,8 @@ def actor(event: Event) -> object:
 def cost(actions: Sequence[Action]) -> tuple[int, int, tuple[int, ...]]:
     """Faults, switches, and the indices: the less, the better."""
     faults = sum(action.kind is Kind.FAULT for action in actions)
-    switches = sum(actor(first.event) != actor(second.event) for first, second in pairwise(actions))
+    acting = [actor(action.event) for action in actions if not action.bookkeeping]
+    switches = sum(first != second for first, second in pairwise(acting))
     return faults, switches, tuple(action.index for action in actions)
 
 
@@ -204,6 +205,7 @@ class _Refinement:
         self.actors: dict[object, int] = {}
         numbers = [self.actors.setdefault(actor(a.event), len(self.actors)) for a in self.system.actions]
         self.actor_of = np.array(numbers, dtype=np.intp)
+        self.nobody = np.array([action.bookkeeping for action in self.system.actions], dtype=np.bool_)
 
     def best(self) -> Ranked | None:
         """None if it was not looked for to the end.  Raises _SymmetryError when only part of the paths was seen."""
@@ -331,9 +333,14 @@ class _Refinement:
             sources, actions, targets = arcs[depth].sources, arcs[depth].actions, arcs[depth].targets
             acting = self.actor_of.take(actions)
             then: Costs = np.full((starts[depth + 1] - starts[depth], len(self.actors)), NONE, dtype=np.int32)
-            later = switches[-1][targets - starts[depth + 1], acting]
-            np.minimum.at(then, (sources - starts[depth], acting), later)
-            switches.append(np.minimum(then, then.min(axis=1, keepdims=True) + 1))
+            nobody = self.nobody.take(actions)
+            some = np.flatnonzero(~nobody)
+            later = switches[-1][targets[some] - starts[depth + 1], acting[some]]
+            np.minimum.at(then, (sources[some] - starts[depth], acting[some]), later)
+            then = np.minimum(then, then.min(axis=1, keepdims=True) + 1)
+            none = np.flatnonzero(nobody)
+            np.minimum.at(then, sources[none] - starts[depth], switches[-1][targets[none] - starts[depth + 1]])
+            switches.append(then)
         switches.reverse()
         number, last = 0, -1
         walked = [0]
@@ -342,11 +349,16 @@ class _Refinement:
             sources, actions, targets = arcs[depth].sources, arcs[depth].actions, arcs[depth].targets
             here = np.flatnonzero(sources == number)
             acting = self.actor_of.take(actions.take(here))
-            values = switches[depth + 1][targets.take(here) - starts[depth + 1], acting] + (acting != last)
+            after = switches[depth + 1][targets.take(here) - starts[depth + 1]]
+            values = after[np.arange(len(here)), acting] + (acting != last)
+            unchanged = after.min(axis=1) + 1 if last < 0 else after[:, last]
+            values = np.where(self.nobody.take(actions.take(here)), unchanged, values)
             least = here.take(np.flatnonzero(values == values.min()))
             step = int(least[np.argmin(actions.take(least))])
             chosen.append(self.system.actions[int(actions[step])])
-            number, last = int(targets[step]), int(self.actor_of[actions[step]])
+            number = int(targets[step])
+            if not chosen[-1].bookkeeping:
+                last = int(self.actor_of[actions[step]])
             walked.append(number)
         columns = table.take(np.array(walked[:-1]))
         states = [self._unpacked(columns, place) for place in range(self.length)]
@@ -363,10 +375,11 @@ class _Refinement:
         try:
             for depth in range(self.length):
                 edges, after = self._good_steps(current, left, depth)
-                keys = [(int(self.actor_of[a]) != last, int(a)) for a in edges.actions]
+                keys = [(int(self.actor_of[a]) != last and not self.nobody[a], int(a)) for a in edges.actions]
                 place = min(range(len(keys)), key=keys.__getitem__)
                 chosen.append(self.system.actions[keys[place][1]])
-                last = int(self.actor_of[keys[place][1]])
+                if not chosen[-1].bookkeeping:
+                    last = int(self.actor_of[keys[place][1]])
                 current, left = [column[place : place + 1] for column in edges.successors], after[place : place + 1]
                 states.append(self._unpacked(current, 0))
         except _GiveUpError:
