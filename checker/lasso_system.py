@@ -105,7 +105,14 @@ class _Builder:
         return None if case.trigger is TRUE else _variable(f"pending {number}", 2)
 
     def build(self) -> LassoSystem:
-        own = [self.phase, self.chosen, *(m for _, m in self.cases), *self.saved.values(), *self.kept.values(), self.seen]
+        own = [
+            self.phase,
+            self.chosen,
+            *(m for _, m in self.cases),
+            *self.saved.values(),
+            *self.kept.values(),
+            self.seen,
+        ]
         actions = [self._action(action) for action in self.original.actions]
         actions += [self._saving(place, len(actions) + place) for place in range(len(self.cases))]
         system = TransitionSystem(

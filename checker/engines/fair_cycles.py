@@ -287,9 +287,7 @@ class _CaseSearch:
         component = Component(local, len(inner))
         steps = component.loop(int(place[start]), list(self._demands(local, inner)))
         outer = self.members.take(inner)
-        return int(self.members[start]), [
-            (int(local.actions[step]), int(outer[local.targets[step]])) for step in steps
-        ]
+        return int(self.members[start]), [(int(local.actions[step]), int(outer[local.targets[step]])) for step in steps]
 
     def _demands(self, edges: Edges, inner: Indices) -> Iterator[Demand]:
         none = np.zeros(len(edges), dtype=np.bool_)

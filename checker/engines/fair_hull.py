@@ -3,8 +3,8 @@
 A greatest fixpoint takes the place of strongly connected components (Kesten, Pnueli and Raviv, "Algorithmic
 verification of linear temporal logic specifications", 1998): of the states without a goal those are kept from which, by
 steps without faults between states that are kept, some step leads on, something recurrent is reached, and for each weak
-constraint a state where it is disabled or one of its steps; and, where a strong constraint is enabled, one of its steps.
-In the end every component that no step leaves is one in which a violating run can stay, and no such component is ever
+constraint a state where it is disabled or a step of it; and, where a strong constraint is enabled, a step of it.  In
+the end every component that no step leaves is one in which a violating run can stay, and no such component is ever
 lost.  So nothing violates the case when no triggered state reaches what was kept, or a state to stay in.
 """
 

@@ -119,7 +119,8 @@ def ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int6
     sizes = last - first
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total, dtype=np.int64) + np.repeat(first - (ends - sizes), sizes)
+    found: NDArray[np.int64] = np.arange(total, dtype=np.int64) + np.repeat(first - (ends - sizes), sizes)
+    return found
 
 
 def state_graph(system: TransitionSystem, budget: Budget, tell: Callable[[int, int], None] | None = None) -> StateGraph:

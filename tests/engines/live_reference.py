@@ -158,9 +158,7 @@ class Graph:
         return None
 
 
-def keeps(
-    system: TransitionSystem, constraint: FairnessConstraint, states: list[State], actions: list[Action]
-) -> bool:
+def keeps(system: TransitionSystem, constraint: FairnessConstraint, states: list[State], actions: list[Action]) -> bool:
     if any(action.index in constraint.actions for action in actions):
         return True
     enabled = [holds(system, constraint.enabled, state) for state in states]

@@ -83,11 +83,12 @@ def random_live_system(random: Random, fairness: str, states: int = 60) -> Trans
 
     fairness  which constraints there are: "none", "weak", "strong" or "mixed"
     """
+    wanted = random.choice((1, states // 8, states // 3))
     while True:
         system = _Generator(random).system(frontiers=False, wide=0)
         try:
-            explore(system, (), states)
-            break
+            if len(explore(system, (), states).depth_of) >= wanted:
+                break
         except TooLargeError:
             continue
     constraints: list[FairnessConstraint] = []
