@@ -29,15 +29,15 @@ BLOCK_BRACE, SET_BRACE, RECORD_BRACE = "BLOCK_BRACE", "SET_BRACE", "RECORD_BRACE
 grammar."""
 
 DECLARATION_WORDS = words(
-    "import const switch enum ids type record def store ghost process faults invariant recoverable cover "
+    "import const switch enum ids type record def store ghost process faults invariant recoverable cover live "
     "scenario variant expect"
 )
 
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
-_BINARY = words("=> <=> == != < <= > >= + - * / % . -> and or in")
+_BINARY = words("=> <=> ~> == != < <= > >= + - * / % . -> and or in")
 _GOES_ON_AFTER = _BINARY | words(", := = : | -- not is where then else when")
 _GOES_ON_BEFORE = _BINARY | words(", := = : | -- { is where else when catch without")
-_DEEPENS = _BINARY | words("( [ ' ? not is of if then else forall exists count all")
+_DEEPENS = _BINARY | words("( [ ' ? not is of if then else forall exists count all always eventually")
 _ENDS_DEPTH = frozenset((",", ":=", "="))
 _OPERAND_FOLLOWS = _BINARY | words("( [ { , := = : not where then else return if while await assert")
 _NAMES_BLOCK = words("record enum store process variant scenario transaction")

@@ -15,7 +15,7 @@ from spec.diagnostic import Diagnostic, Note
 from spec.lalr import Machine, tables
 from spec.layout import BLOCK_BRACE, RECORD_BRACE, SET_BRACE, TooDeep, lay_out
 from spec.source import Source, Span
-from spec.syntax_errors import BREAK, END, THREAD_WORDS, Situation, unexpected
+from spec.syntax_errors import BREAK, END, OPERAND_WORDS, THREAD_WORDS, Situation, unexpected
 from spec.tokens import HARD_WORDS, Kind, Token, tokenize
 from spec.tree_builder import Misplaced, TreeBuilder
 
@@ -164,12 +164,29 @@ class _Parser:
                     used = following.kind in (Kind.TEXT, Kind.WORD)
                 case "set":
                     used = following.text == "of"
+                case "blocks":
+                    used = following.text == "ok"
+                case "always" | "eventually":
+                    used = self._begins_operand(following, index)
                 case _:
                     used = following.text not in _NAME_BEFORE
             return keyword if used else "NAME"
         return keyword
 
+    def _begins_operand(self, token: Token, index: int) -> bool:
+        """Whether the token behind `always` or `eventually` (the token at `index`) is what that word speaks of."""
+        if token.kind is Kind.WORD:
+            return token.text not in HARD_WORDS or token.text in OPERAND_WORDS
+        # `eventually(x)` may call a `def`, but in a property of the form `live` it does not.
+        return token.kind is Kind.NUMBER or (token.text == "(" and self._tokens[self._first(index)].text == "live")
+
     # ------------------------------------------------------------------------------------- errors
+
+    def _first(self, index: int) -> int:
+        """Where the statement or declaration that the token at `index` belongs to begins."""
+        while index and not self._begins(index):
+            index -= 1
+        return index
 
     def _situation(self, index: int) -> Situation:
         tokens = self._tokens
@@ -179,16 +196,13 @@ class _Parser:
             before = tokens[index - 2]
         spelling = {name: word for word, name in self._grammar.words.items()}
         spelling |= {"BREAK": BREAK, "$END": END, "END_BRACE": "}"}
-        first = index
-        while first and not self._begins(first):
-            first -= 1
         return Situation(
             found,
             before,
             tokens[min(index + 1, len(tokens) - 1)],
             frozenset(spelling.get(name, name) for name in self._accepts()),
             self._open_bracket(),
-            tokens[first],
+            tokens[self._first(index)],
         )
 
     def _repair(self, situation: Situation, error: Diagnostic) -> _Repair | None:

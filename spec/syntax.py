@@ -5,10 +5,10 @@ Every node has the span of exactly its own text.  `spec.parse` makes these, `spe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spec.source import Source, Span
-from spec.typed import ExpectationVerb, Failure, FaultKind, Operator, PropertyForm, Quantity, ThreadKind
+from spec.typed import ExpectationVerb, Failure, Fairness, FaultKind, Operator, PropertyForm, Quantity, ThreadKind
 
 
 @dataclass(frozen=True)
@@ -247,6 +247,25 @@ class Prime:
     base: Expression
 
 
+@dataclass(frozen=True)
+class LeadsTo:
+    """`left ~> right`, in a `live` property."""
+
+    span: Span
+    operator_span: Span
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Temporal:
+    """`eventually base`, `always base`; `always eventually base` is two of these."""
+
+    span: Span
+    word: Identifier
+    base: Expression
+
+
 Expression = (
     Name
     | Number
@@ -267,6 +286,8 @@ Expression = (
     | Conditional
     | Quantifier
     | Prime
+    | LeadsTo
+    | Temporal
 )
 
 # ------------------------------------------------------------------------------------------------- statements
@@ -329,10 +350,12 @@ class Statement:
 
     span   the whole statement, its blocks included
     head   the statement without its blocks: for traces and messages; the same as `span` for a statement without blocks
+    blocks_ok  where `blocks ok` stands behind it, which neither `span` nor `head` covers; None without
     """
 
     span: Span
     head: Span
+    blocks_ok: Span | None = field(default=None, kw_only=True)
 
 
 Block = tuple["Statement", ...]
@@ -587,9 +610,10 @@ class Store(Declaration):
 @dataclass(frozen=True)
 class Thread(Declaration):
     """places: `[k]`, a constant expression.  condition: of `when`.  parameters, result: for `on` only.
-    head: the thread without its block."""
+    head: the thread without its block.  fairness: None when it is not written."""
 
     head: Span
+    fairness: FairnessWord | None
     kind: ThreadKind
     parameters: tuple[Parameter, ...]
     result: TypeExpression | None
@@ -633,16 +657,28 @@ class Member:
 
 
 @dataclass(frozen=True)
+class FairnessWord:
+    """`strongly fair` or `unfair`."""
+
+    span: Span
+    doc: str
+    fairness: Fairness
+
+
+@dataclass(frozen=True)
 class Fault:
     """One class of a line in `faults { }`: `crash A, B` makes two of these.
 
     target: an Identifier for CRASH, a Member for EXPIRE, otherwise a Link.  span: of the target.
-    restart: False for `crash A without restart` (which speaks of every target of its line)."""
+    restart: False for `crash A without restart` (which speaks of every target of its line).
+    fairness, fairness_span: of the recovery, also for every target of its line; None when it is not written."""
 
     span: Span
     kind: FaultKind
     target: Identifier | Link | Member
     restart: bool
+    fairness: Fairness | None = None
+    fairness_span: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -143,12 +143,11 @@ SYNTAX_CODES: tuple[Code, ...] = (
     Code(
         "E115",
         "a word of a later version",
-        "`live`, `param`, `wait`, `timer`, `delay`, `pause`, `replica`, `lossy`, `isolation`, "
-        "`repair`, `priority` and "
-        "leases with a duration belong to later versions of the language. What `live` would say can often be said with "
-        "`at rest` or `recoverable`.",
-        _CORRECT + "live comes: postgres.rows[0]\n",
-        _CORRECT + "recoverable comes: postgres.rows[0]\n",
+        "`param`, `wait`, `timer`, `delay`, `pause`, `replica`, `lossy`, `isolation`, `repair`, `priority` and leases "
+        "with a duration belong to later versions of the language. What a `wait` for a time-out would say can often be "
+        "said with a choice: `either { .. } or { .. }`.",
+        _CORRECT + "param patience: 0..3 = 1\n",
+        _CORRECT + "switch patience: 0..3 = 1\n",
     ),
     Code(
         "E120",

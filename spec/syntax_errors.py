@@ -17,11 +17,16 @@ BREAK = "the end of the line"
 _STATEMENT_WORDS = words(
     "let update await if either while for try retry call send return fail transaction atomic step assert"
 )
-THREAD_WORDS = frozenset(("on", "loop", "task"))
+THREAD_WORDS = frozenset(("on", "loop", "task", "strongly", "unfair"))
+"""The words with which a thread can begin."""
+
 _LIFETIMES = frozenset(("durable", "volatile"))
 _COMPARISONS = words("== != < <= > >= in")
-_OPERATORS = words("=> <=> + - * / % and or is . [ '") | _COMPARISONS
-_EXPRESSION_STARTS = words("( - not forall exists count all if true false none self NAME NUMBER") | {SET_BRACE}
+_OPERATORS = words("=> <=> ~> + - * / % and or is . [ '") | _COMPARISONS
+OPERAND_WORDS = words("not forall exists count all if true false none self")
+"""The words with which an expression can begin."""
+
+_EXPRESSION_STARTS = words("( - always eventually NAME NUMBER") | OPERAND_WORDS | {SET_BRACE}
 _MISTAKEN = {
     "elif": "else if",
     "elsif": "else if",
@@ -185,7 +190,9 @@ def _reserved(situation: Situation, message: str) -> Diagnostic | None:
     found, expected = situation.found, situation.expected
     if found.kind is not Kind.WORD or found.text not in HARD_WORDS or "NAME" not in expected or "NUMBER" in expected:
         return None
-    nameless = situation.before.text in ("invariant", "rest", "recoverable", "cover") and situation.after.text != ":"
+    nameless = (
+        situation.before.text in ("invariant", "rest", "recoverable", "cover", "live") and situation.after.text != ":"
+    )
     if nameless and found.text in _EXPRESSION_STARTS:
         return Diagnostic("E105", message, found.span, fix=f"a name comes first: `{situation.before.text} name: ..`")
     message = f"`{found.text}` is a keyword and cannot be a name"
@@ -312,6 +319,7 @@ def _expectation(expected: frozenset[str]) -> str:
         rest -= _OPERATORS | {"("}
     if rest >= {".", "[", "'"}:
         rest -= {".", "[", "'", "("}
+    rest -= {"blocks"}
     if rest >= {"->", "?"}:
         rest -= {"->", "?", "..", "+", "-", "*"}
     if BREAK in rest:

@@ -56,7 +56,7 @@ HARD_WORDS = words(
 )
 """Words that are never names.  All other words of the grammar are names wherever the grammar has no use for them."""
 
-LATER_WORDS = words("delay isolation live lossy param pause priority repair replica timer wait")
+LATER_WORDS = words("delay isolation lossy param pause priority repair replica timer wait")
 """Words that a later version of the language will use.  They are names today."""
 
 DIGITS = 18
@@ -71,7 +71,7 @@ _PATTERN = re.compile(
   | (?P<WORD> [A-Za-z_]\w* )
   | (?P<NUMBER> [0-9]\w* )
   | (?P<TEXT> "(?:[^"\\\n]|\\[^\n])*" )
-  | (?P<SYMBOL> <=> | => | == | != | <= | >= | := | -> | -- | \.\. | \|(?!\|) | [][(){}:,.=<>+*/%?'-] )
+  | (?P<SYMBOL> <=> | => | ~> | == | != | <= | >= | := | -> | -- | \.\. | \|(?!\|) | [][(){}:,.=<>+*/%?'-] )
   | (?P<strange> "[^\n]* | && | \|\| | /\* | \w+ | . )
     """,
     re.VERBOSE | re.DOTALL,

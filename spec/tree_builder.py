@@ -15,7 +15,7 @@ from spec.source import Span
 from spec.syntax import Identifier
 from spec.syntax_errors import later_word, shorten
 from spec.tokens import LATER_WORDS, Token, unquote
-from spec.typed import ExpectationVerb, Failure, FaultKind, Operator, PropertyForm, Quantity, ThreadKind
+from spec.typed import ExpectationVerb, Failure, Fairness, FaultKind, Operator, PropertyForm, Quantity, ThreadKind
 
 Parts = list[Any]
 Node = TypeVar("Node")
@@ -40,6 +40,11 @@ def _whole(parts: Parts) -> Span:
     if last is None:
         last = next(part for part in reversed(parts) if part is not None)
     return _cover(parts[0], last)
+
+
+def _present(parts: Parts) -> Parts:
+    """The parts from the first that is there on."""
+    return parts if parts[0] is not None else parts[1:]
 
 
 def _of(kind: type[Node], parts: Iterable[Any]) -> tuple[Node, ...]:
@@ -181,18 +186,26 @@ class TreeBuilder:
         return syntax.Process(_whole(parts), word.doc, name, head, size, variables, threads)
 
     def request_thread(self, parts: Parts) -> syntax.Thread:
-        word, name, parameters, _, result, places, _, condition, body = parts
-        span, head = _heads(parts)
+        fairness, word, name, parameters, _, result, places, _, condition, body = parts
+        span, head = _heads(_present(parts))
+        doc = fairness.doc if fairness else word.doc
         given = parameters.items if parameters else ()
         size = places.items[0] if places else None
-        return syntax.Thread(span, word.doc, name, head, ThreadKind.ON, given, result, size, condition, body.items)
+        return syntax.Thread(span, doc, name, head, fairness, ThreadKind.ON, given, result, size, condition, body.items)
 
     def own_thread(self, parts: Parts) -> syntax.Thread:
-        word, name, places, _, condition, body = parts
-        span, head = _heads(parts)
+        fairness, word, name, places, _, condition, body = parts
+        span, head = _heads(_present(parts))
+        doc = fairness.doc if fairness else word.doc
         size = places.items[0] if places else None
         kind = ThreadKind(word.text)
-        return syntax.Thread(span, word.doc, name, head, kind, (), None, size, condition, body.items)
+        return syntax.Thread(span, doc, name, head, fairness, kind, (), None, size, condition, body.items)
+
+    def strongly_fair(self, parts: Parts) -> syntax.FairnessWord:
+        return syntax.FairnessWord(_whole(parts), parts[0].doc, Fairness.STRONG)
+
+    def unfair(self, parts: Parts) -> syntax.FairnessWord:
+        return syntax.FairnessWord(_whole(parts), parts[0].doc, Fairness.UNFAIR)
 
     def places(self, parts: Parts) -> _Group:
         return _Group(parts, (parts[1],))
@@ -204,12 +217,16 @@ class TreeBuilder:
         return syntax.Faults(_whole(parts), tuple(classes))
 
     def crashes(self, parts: Parts) -> tuple[syntax.Fault, ...]:
-        restart = parts[-1] is None
-        return tuple(syntax.Fault(name.span, FaultKind.CRASH, name, restart) for name in _of(Identifier, parts))
+        *_, restart, fairness = parts
+        return tuple(
+            syntax.Fault(name.span, FaultKind.CRASH, name, restart is None, *_word(fairness))
+            for name in _of(Identifier, parts)
+        )
 
     def link_faults(self, parts: Parts) -> tuple[syntax.Fault, ...]:
         kind = FaultKind(parts[0].text)
-        return tuple(syntax.Fault(link.span, kind, link, True) for link in _of(syntax.Link, parts))
+        links = _of(syntax.Link, parts)
+        return tuple(syntax.Fault(link.span, kind, link, True, *_word(parts[-1])) for link in links)
 
     def expiries(self, parts: Parts) -> tuple[syntax.Fault, ...]:
         members = _of(syntax.Member, parts)
@@ -228,6 +245,7 @@ class TreeBuilder:
     at_rest = _property(PropertyForm.AT_REST)
     recoverable = _property(PropertyForm.RECOVERABLE)
     cover = _property(PropertyForm.COVER)
+    live = _property(PropertyForm.LIVE)
 
     def variant(self, parts: Parts) -> syntax.Variant:
         return syntax.Variant(_whole(parts), parts[0].doc, parts[1], _of(syntax.Setting, parts))
@@ -306,6 +324,13 @@ class TreeBuilder:
 
     def block(self, parts: Parts) -> _Block:
         return _Block(parts, _of(syntax.Statement, parts))
+
+    def blocks_ok(self, parts: Parts) -> syntax.Statement | Token:
+        statement, first, last = parts
+        if not isinstance(statement, syntax.Statement):
+            broken: Token = statement
+            return broken
+        return replace(statement, blocks_ok=_cover(first, last))
 
     def let(self, parts: Parts) -> syntax.Let:
         _, names, _, annotation, _, value = parts
@@ -442,6 +467,14 @@ class TreeBuilder:
     def all_(self, parts: Parts) -> syntax.Quantifier:
         return syntax.Quantifier(_whole(parts), Quantity.ALL, (parts[1],), parts[3])
 
+    def leads_to(self, parts: Parts) -> syntax.LeadsTo:
+        left, operator, right = parts
+        return syntax.LeadsTo(_whole(parts), operator.span, left, right)
+
+    def temporal(self, parts: Parts) -> syntax.Temporal:
+        word, base = parts
+        return syntax.Temporal(_whole(parts), Identifier(word.span, word.text), base)
+
     def binder(self, parts: Parts) -> syntax.Binder:
         return syntax.Binder(_whole(parts), parts[0], parts[2])
 
@@ -521,6 +554,10 @@ class TreeBuilder:
     def grouped_type(self, parts: Parts) -> syntax.TypeExpression:
         grouped: syntax.TypeExpression = replace(parts[1], span=_whole(parts))
         return grouped
+
+
+def _word(word: syntax.FairnessWord | None) -> tuple[Fairness | None, Span | None]:
+    return (None, None) if word is None else (word.fairness, word.span)
 
 
 def _check_place(place: syntax.Expression) -> None:

@@ -325,6 +325,7 @@ class Statement:
     shared   whether it touches shared state: a store, a process variable, a ghost, a used-id set, another thread
     pristine nothing that this activation did before can have had an effect on a store, a process variable or another
              thread (ghosts do not count), whatever path led here
+    blocks_ok  that it waits for ever is no sign of a mistake
     """
 
     id: int
@@ -333,6 +334,7 @@ class Statement:
     stores: frozenset[str]
     shared: bool
     pristine: bool
+    blocks_ok: bool = field(default=False, kw_only=True)
 
 
 Block = tuple["Statement", ...]

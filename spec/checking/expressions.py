@@ -154,8 +154,24 @@ class Expressions:
                 return self._quantifiers.infer(node, ctx)
             case syntax.Prime(span=span, base=base):
                 return self._prime(span, base, ctx)
+            case syntax.LeadsTo() | syntax.Temporal():
+                self._misplaced(node, ctx)
+                return None
             case syntax.Not() | syntax.Negative() | syntax.Binary() | syntax.Is():
                 return self._operators.infer(node, ctx)
+
+    def _misplaced(self, node: syntax.LeadsTo | syntax.Temporal, ctx: Context) -> None:
+        """A temporal operator that is not the one of a `live` property."""
+        if isinstance(node, syntax.Temporal):
+            word, span = node.word.name, node.word.span
+        else:
+            word, span = "~>", node.operator_span
+        fix = f"a live property has one temporal operator: make `{word}` a property of its own"
+        if not ctx.live:
+            fix = "write `live name: p ~> q`"
+        elif isinstance(node, syntax.Temporal) and node.word.name == "eventually":
+            fix = "leave it out: `~>` and `eventually` say `eventually` already"
+        self._problems.error("E291", span, f"the temporal operator `{word}` cannot stand here", fix=fix)
 
     def instance(self, number: int, kind: IdType, span: Span) -> Expression | None:
         """A numbered process instance of a scenario."""

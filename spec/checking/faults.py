@@ -7,7 +7,9 @@ from spec.checking.world import World
 from spec.diagnostic import Note
 from spec.names import did_you_mean, listed
 from spec.source import Span
-from spec.typed import FaultClass, FaultKind, Lock
+from spec.typed import Fairness, FaultClass, FaultKind, Lock
+
+_WORDS = {Fairness.STRONG: "strongly fair", Fairness.UNFAIR: "unfair"}
 
 
 class Faults:
@@ -41,15 +43,32 @@ class Faults:
         return tuple(made)
 
     def _fault(self, node: syntax.Fault) -> FaultClass | None:
+        fairness = self._fairness(node)
         match node.target:
             case syntax.Identifier():
-                known = self.party(node.target)
-                return FaultClass(node.kind, node.target.name, None, node.restart, node.span) if known else None
+                if not self.party(node.target):
+                    return None
+                return FaultClass(node.kind, node.target.name, None, node.restart, node.span, fairness=fairness)
             case syntax.Link(first=first, second=second):
                 ends = self.link(first, second, node.span)
-                return None if ends is None else FaultClass(node.kind, *ends, True, node.span)
+                return None if ends is None else FaultClass(node.kind, *ends, True, node.span, fairness=fairness)
             case syntax.Member():
                 return self._expire(node, node.target)
+
+    def _fairness(self, node: syntax.Fault) -> Fairness:
+        """How fair the recovery is; of a fault that nothing recovers from, that cannot be said."""
+        if node.fairness is None or node.fairness_span is None:
+            return Fairness.WEAK
+        recovers = node.kind is FaultKind.PARTITION or (node.kind is FaultKind.CRASH and node.restart)
+        if not recovers:
+            what = "a crash `without restart`" if node.kind is FaultKind.CRASH else f"`{node.kind.value}`"
+            self._problems.error(
+                "E293",
+                node.fairness_span,
+                f"{what} has no recovery that could be {_WORDS[node.fairness]}",
+                fix="remove it; of faults, `crash` and `partition` have recoveries",
+            )
+        return node.fairness
 
     def party(self, name: syntax.Identifier) -> bool:
         """Whether a name is that of a process or store; if not, that is reported."""

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from spec.checking.trees import reads
 from spec.typed import (
+    Any,
     Assign,
     Atomic,
+    Await,
     Block,
     Call,
     Either,
@@ -16,14 +18,17 @@ from spec.typed import (
     Fail,
     Failure,
     For,
+    Fresh,
     Handler,
     If,
     Insert,
     Literal,
     LockOperation,
+    LockVerb,
     Place,
     ProcessVariable,
     QueueOperation,
+    QueueVerb,
     Retry,
     Return,
     Statement,
@@ -85,6 +90,21 @@ def ends(statement: Statement) -> bool:
             return block_ends(body) and all(block_ends(handler.body) for handler in handlers)
         case Retry(body=body) | Atomic(body=body):
             return block_ends(body)
+        case _:
+            return False
+
+
+def waits(statement: Statement) -> bool:
+    """Whether the statement may have to wait; of blocks only those that are one step."""
+    match statement:
+        case QueueOperation(verb=verb):
+            return verb in (QueueVerb.TAKE, QueueVerb.POP)
+        case LockOperation(verb=how):
+            return how is LockVerb.AWAIT
+        case Any() | Fresh() | Await() | Call():
+            return True
+        case Atomic(body=body):
+            return any(map(waits, statements(body)))
         case _:
             return False
 

@@ -7,6 +7,7 @@ import re
 from spec import syntax
 from spec.checking.fault_sets import FaultSets
 from spec.checking.flow import statements
+from spec.checking.liveness import LiveProperties
 from spec.checking.scope import Context, Scope
 from spec.checking.threads import CheckedThreads
 from spec.checking.trees import contains_next, reads
@@ -14,7 +15,7 @@ from spec.checking.usage import written
 from spec.checking.world import World
 from spec.diagnostic import Note
 from spec.names import did_you_mean, listed
-from spec.typed import Assert, Expectation, ExpectationVerb, PropertyDeclaration, PropertyForm
+from spec.typed import Assert, Expectation, ExpectationVerb, Expression, Liveness, PropertyDeclaration, PropertyForm
 from spec.types import BOOL
 
 _ASSERTION = re.compile(r"assert_(\d+)")
@@ -38,6 +39,7 @@ class Properties:
         self._world = world
         self._problems = world.problems
         self._threads = threads
+        self._live = LiveProperties(world)
         self._written = written(threads.everything.values()) if complete else None
         self._asserts = {
             statement.span.line
@@ -65,8 +67,15 @@ class Properties:
 
     def _property(self, node: syntax.Property) -> PropertyDeclaration | None:
         primes = node.form is PropertyForm.STEP_INVARIANT
-        ctx = Context(Scope(), "property", ghosts=True, primes=primes)
-        typed = self._world.expressions.check(node.condition, ctx, BOOL)
+        ctx = Context(Scope(), "property", ghosts=True, primes=primes, live=node.form is PropertyForm.LIVE)
+        live: Liveness | None = None
+        typed: Expression | None = None
+        if node.form is PropertyForm.LIVE:
+            meaning = self._live.check(node, ctx)
+            if meaning is not None:
+                live, typed = meaning
+        else:
+            typed = self._world.expressions.check(node.condition, ctx, BOOL)
         if typed is None:
             return None
         name = node.name.name
@@ -82,7 +91,7 @@ class Properties:
             what = listed(f"{owner}.{name}" if owner else name for owner, name in sorted(read))
             why = f"no thread ever writes {what}" if read else "it reads no state"
             self._problems.error("E274", node.name.span, f"`{name}` can never change: {why}")
-        return PropertyDeclaration(name, node.form, typed, node.span, node.doc)
+        return PropertyDeclaration(name, node.form, typed, node.span, node.doc, live)
 
     # ------------------------------------------------------------------------------------------ expectations
 

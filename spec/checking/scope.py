@@ -57,6 +57,7 @@ class Context:
     ghosts     ghosts may be read
     primes     `e'` may be written
     primed     within an e'
+    live       within a `live` property
     """
 
     scope: Scope
@@ -67,6 +68,7 @@ class Context:
     ghosts: bool = False
     primes: bool = False
     primed: bool = False
+    live: bool = False
 
     def inner(self) -> Context:
         """The same place with a new scope within the present one."""

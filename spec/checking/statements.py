@@ -8,7 +8,7 @@ from spec import syntax
 from spec.checking.assignments import Assignments
 from spec.checking.bodies import Body
 from spec.checking.conversions import without_optional
-from spec.checking.flow import block_ends, ends, statements, uncaught, written_literal
+from spec.checking.flow import block_ends, ends, statements, uncaught, waits, written_literal
 from spec.checking.operations import Answering, Operations, broken
 from spec.checking.places import Places
 from spec.checking.scope import Context
@@ -73,6 +73,8 @@ class Statements:
                     fix="remove it, or what ends the block before it",
                 )
             typed = self._statement(node, ctx)
+            if node.blocks_ok is not None and typed is not None:
+                typed = self._may_block(node.blocks_ok, typed, ctx)
             if typed is None:
                 self.failed = True
                 continue
@@ -80,6 +82,26 @@ class Statements:
             if any(map(ends, typed)):
                 ended = node
         return tuple(made)
+
+    def _may_block(self, span: Span, typed: list[Statement], ctx: Context) -> list[Statement] | None:
+        """The statements that a node became, with `blocks ok` at those that wait."""
+        if ctx.atomic:
+            self._problems.error(
+                "E267",
+                span,
+                "in a block that is one step, it is the block that waits",
+                fix="write `blocks ok` behind the `}` of the block",
+            )
+            return None
+        if not any(map(waits, typed)):
+            self._problems.error(
+                "E267",
+                span,
+                "the statement before `blocks ok` never waits",
+                fix="remove it, or write it behind an `await`, `take`, `pop`, `any`, `fresh`, `call` or `send`",
+            )
+            return None
+        return [replace(statement, blocks_ok=True) if waits(statement) else statement for statement in typed]
 
     def _inner(self, nodes: syntax.Block, ctx: Context) -> Block:
         return self.block(nodes, ctx.inner())

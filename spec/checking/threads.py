@@ -14,7 +14,7 @@ from spec.checking.type_resolution import ENTRIES, cardinality, is_finite
 from spec.checking.variables import ProcessTable, Signature
 from spec.checking.world import World
 from spec.diagnostic import Note
-from spec.typed import Parameter, Process, Thread, ThreadKind
+from spec.typed import Fairness, Parameter, Process, Thread, ThreadKind
 from spec.types import BOOL, IdType
 
 
@@ -120,6 +120,7 @@ class Threads:
             mark_pristine(typed),
             node.head,
             node.doc,
+            Fairness.WEAK if node.fairness is None else node.fairness.fairness,
         )
 
     def _own_names(self, table: ProcessTable, node: syntax.Thread) -> None:

@@ -20,7 +20,7 @@ from tests.spec.trees import expression_of, file_of, outline, shape, statements_
 def test_the_example_of_the_reference_parses() -> None:
     file = file_of(outline("{ }"))
     names = """N rescan Status Workflow Attempt Task done postgres redis executed Server kept no_vanish none_left
-        can_end some_completes told v1 v2"""
+        can_end some_completes ends sweeps told v1 v2"""
     assert [item.name.name for item in file.items if isinstance(item, syntax.Declaration)] == names.split()
     assert [i.path.text for i in file.imports] == ["lib/anomalies.cpt"]
     assert file.doc == "Documentation of the next declaration; shown in reports.        // an ordinary comment"

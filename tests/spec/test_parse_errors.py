@@ -66,7 +66,7 @@ THREAD = "process P {\n  loop t {\n    %s\n  }\n}\n"
         ("durable a: b", "E114", 5, "among statements"),
         ("x := !a", "E101", 10, "write `not`"),
         ("x := a && b", "E101", 12, "write `and`"),
-        ("x := a ~> b", "E101", 12, "`~` means nothing"),
+        ("x := a ~ b", "E101", 12, "`~` means nothing"),
         ('x := "abc', "E103", 10, "not closed"),
         ('fail "a\\n"', "E103", 12, "backslash"),
         ("x := 3abc", "E102", 10, "neither a number nor a name"),
@@ -125,7 +125,6 @@ def test_errors_in_declarations(text: str, code: str, column: int, words: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        "live x: a",
         "param x: real",
         "repair x",
         "priority x",

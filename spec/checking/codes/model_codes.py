@@ -171,4 +171,29 @@ MODEL_CODES: tuple[Code, ...] = (
         example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash db}} | {{crash db, crash Server}}"),
         example(rest=f"{_FAULTS}\n{_INVARIANT}\nexpect refutes kept needs {{crash db}} | {{crash Server}}"),
     ),
+    Code(
+        "E291",
+        "a temporal operator where none can stand",
+        "`~>`, `eventually` and `always` stand in properties of the form `live` only, once in each and behind its "
+        "`forall`s: `p ~> q`, `eventually p`, `always eventually p`, `eventually always p`, with p and q without "
+        "them. What holds always is an `invariant`.",
+        example(rest="invariant ends: eventually exists w: Workflow. db.workflow[w] == RUNNING"),
+        example(rest="live ends: eventually exists w: Workflow. db.workflow[w] == RUNNING"),
+    ),
+    Code(
+        "E292",
+        "a live property of another form",
+        "A live property is `p ~> q`, `eventually p`, `always eventually p` or `eventually always p`; `forall`s may "
+        "stand in front, other quantifiers and operators may not.",
+        example(rest="live ends: exists w: Workflow. eventually db.workflow[w] == RUNNING"),
+        example(rest="live ends: eventually exists w: Workflow. db.workflow[w] == RUNNING"),
+    ),
+    Code(
+        "E293",
+        "the fairness of a fault without a recovery",
+        "Faults are never owed to anybody, so `unfair` and `strongly fair` behind a fault class speak of the recovery: "
+        "the restart after a `crash`, the heal after a `partition`. Other classes have none.",
+        example(rest="faults { lose Server -- db unfair }"),
+        example(rest="faults { partition Server -- db unfair }"),
+    ),
 )

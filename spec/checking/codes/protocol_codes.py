@@ -254,4 +254,12 @@ PROTOCOL_CODES: tuple[Code, ...] = (
             body="if db.decider.contains(w) { db.workflow[w] := RUNNING }",
         ),
     ),
+    Code(
+        "E267",
+        "`blocks ok` where nothing waits",
+        "`blocks ok` stands behind a statement that may wait for ever without that being a mistake: an `await`, "
+        "`take`, `pop`, `any`, `fresh`, `call` or `send`, or a block that is one step and contains one of these.",
+        example(body="db.workflow[w] := RUNNING blocks ok"),
+        example(body="await db.workflow[w] is none blocks ok\ndb.workflow[w] := RUNNING"),
+    ),
 )
