@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 
@@ -55,6 +56,11 @@ class Variable:
     @property
     def full_mask(self) -> int:
         return (1 << len(self.values)) - 1
+
+    @cached_property
+    def codes(self) -> Mapping[tuple[type, object], int]:
+        """The code of each value.  The type belongs to the key because Python takes True for 1."""
+        return {(type(value), value): code for code, value in reversed(tuple(enumerate(self.values)))}
 
     def __repr__(self) -> str:
         return self.name

@@ -36,8 +36,8 @@ from checker.refinement import refined
 from checker.transition_system import Form, Property, TransitionSystem
 from checker.worker import Decided, Ended, Worker, can_fork, wait_for
 
-HEAD_START = 0.3
-"""Seconds for which the search is alone."""
+HEAD_START = 0.15
+"""Seconds of processor time for which the search is alone."""
 HEAD_STATES = 200_000
 """And it stays alone for no more states than this."""
 _PATIENCE = 0.1
@@ -394,9 +394,10 @@ class _Contest:
 
     def _run_here(self, name: str, share: float, wanted: Sequence[Property], beside: bool = False) -> None:
         budget = self._budget(share)
+        begun = time.process_time()
 
         def tend(progress: Progress) -> None:
-            late = self.clock() - self.started > HEAD_START or (progress.states or 0) > HEAD_STATES
+            late = time.process_time() - begun >= HEAD_START or (progress.states or 0) > HEAD_STATES
             if late and not self.workers:
                 self._start_next()
             self._hear()

@@ -256,7 +256,7 @@ def test_numbers_of_the_page_on_verdicts() -> None:
     assert f"from {INT_WINDOW[0]} to {INT_WINDOW[-1]}" in page
     assert (SEARCH_SHARE, HELPERS) == (0.6, ("ic3", "bmc"))
     assert "runs `search` for at most three fifths of the time" in page
-    assert f"after {HEAD_START} seconds or {HEAD_STATES:,} states" in page
+    assert f"after {HEAD_START} seconds of work or {HEAD_STATES:,} states" in page
     assert f"the time for each variant, {DEFAULT_TIMEOUT:.0f} s by default" in text("docs/command.md")
 
 

@@ -244,7 +244,7 @@ class SearchedStates:
 
     def _find_in_orbit(self, state: State) -> int:
         for image in self._orbit(state):
-            number = int(self._index.find(self._layout.columns(image))[0])
+            number = self._index.find_one(self._layout.pack(image))
             if number >= 0:
                 return number
         return -1
@@ -375,6 +375,23 @@ class _SortedIndex:
             ranks[order] = np.searchsorted(known, keys.take(order))
         ranks[ranks == len(known)] = 0
         return ranks.astype(np.uint64), known.take(ranks) == keys
+
+    def find_one(self, words: Sequence[int]) -> int:
+        """The rank of one state, or -1: the same as `find`, without making arrays."""
+        rank = -1
+        for number, word in enumerate(words):
+            found = self._rank_one(word, max(0, 2 * number - 1))
+            if number and found >= 0:
+                found = self._rank_one(rank << 32 | found, 2 * number)
+            if found < 0:
+                return -1
+            rank = found
+        return rank
+
+    def _rank_one(self, key: int, level: int) -> int:
+        known = self._levels[level]
+        rank = int(known.searchsorted(np.uint64(key)))
+        return rank if rank < len(known) and known[rank] == key else -1
 
     def find(self, columns: Columns) -> Indices:
         """The rank of each state, or -1."""

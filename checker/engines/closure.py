@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.engines.packing import Batch, Columns, Layout
+from checker.engines.packing import Batch, Columns, Layout, distinct
 from checker.engines.state_table import MAXIMUM, Numbers, StateTable
 from checker.engines.step_relation import StepRelation, goal_watch
 from checker.engines.symmetry import Symmetry
@@ -158,6 +158,6 @@ class Closure:
             begin = starts.take(reached)
             lengths = starts.take(reached + 1) - begin
             offsets = np.repeat(begin - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-            before = np.unique(sources.take(offsets + np.arange(len(offsets))))
+            before = distinct(sources.take(offsets + np.arange(len(offsets))))
             reached = before.take(np.flatnonzero(self._fates.take(before) == Fate.UNSETTLED))
             self._fates[reached] = fate

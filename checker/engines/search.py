@@ -33,7 +33,7 @@ from checker.formula import FALSE, Formula, conjunction, negate
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
 
 CHUNK = 1 << 15
-_TELL = 0.25
+_TELL = 0.05
 """Seconds between two reports of progress."""
 CLOSURE_SHARE = 0.3
 """Of the time, this is kept for the closures when there are candidates for them."""

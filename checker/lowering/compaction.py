@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from checker.formula import FALSE, TRUE, Formula, Op, Variable, member, substitute
 from checker.transition_system import (
@@ -46,13 +47,21 @@ class Compaction:
     def contract(self, state: State) -> State | None:
         """None when the state has a code that no run reaches."""
         small = []
-        for variable, code in zip(self.original.variables, state, strict=True):
-            codes = self.codes[variable]
-            if code not in codes:
+        for (kept, places), code in zip(self._places, state, strict=True):
+            place = places.get(code)
+            if place is None:
                 return None
-            if variable in self.kept:
-                small.append(codes.index(code))
+            if kept:
+                small.append(place)
         return tuple(small)
+
+    @cached_property
+    def _places(self) -> tuple[tuple[bool, Mapping[int, int]], ...]:
+        """For every original variable: whether it is kept, and the new code of each reachable one."""
+        return tuple(
+            (variable in self.kept, {code: place for place, code in enumerate(self.codes[variable])})
+            for variable in self.original.variables
+        )
 
     def property(self, target: Property) -> Property:
         """A property of the original system, for the new one."""

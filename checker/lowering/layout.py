@@ -321,15 +321,16 @@ def encode(node: Node, value: Value, codes: dict[Variable, int]) -> None:
 
 def dead_code(variable: Variable) -> int:
     """The code of a local's variable while the local is dead, and of an absent optional's parts."""
-    if 0 in variable.values and BEYOND in variable.values:
-        return variable.values.index(0)
-    return 0
+    return variable.codes[int, 0] if _HAS_BEYOND in variable.codes else 0
 
 
 def code_of(variable: Variable, value: object) -> int:
-    for code, known in enumerate(variable.values):
-        if known == value and type(known) is type(value):
-            return code
-    if BEYOND in variable.values:
-        return variable.values.index(BEYOND)
-    raise ValueError(f"{variable.name} has no value {value!r}")
+    code = variable.codes.get((type(value), value))
+    if code is None:
+        code = variable.codes.get(_HAS_BEYOND)
+    if code is None:
+        raise ValueError(f"{variable.name} has no value {value!r}")
+    return code
+
+
+_HAS_BEYOND: Final = (Beyond, BEYOND)

@@ -273,7 +273,7 @@ def slow(seconds: float, outcomes: dict[str, Outcome] | None = None) -> Run:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "HEAD_START", 0.05)
+    monkeypatch.setattr(plan, "HEAD_START", 0.0)
 
 
 def test_a_quick_search_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
