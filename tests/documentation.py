@@ -1,7 +1,7 @@
 """What the documentation quotes: sessions of the command, model text, the grammar, lists of modules.
 
-`python -m tests.documentation --refresh` puts what is true now in place of what is quoted, in every page
-and in the picture of a run.
+`python -m tests.documentation --refresh` puts what is true now in place of what is quoted, in every page,
+in the picture of a run and in the drawn traces (`tests.gallery`).
 
 A page is Markdown with these fences:
 
@@ -279,7 +279,9 @@ if __name__ == "__main__":
         sys.exit("usage: python -m tests.documentation --refresh")
     for page in _changed():
         sys.stdout.write(f"{page.relative_to(ROOT)}\n")
-    from tests import picture
+    from tests import gallery, picture
 
+    for drawn in gallery.refresh():
+        sys.stdout.write(f"{drawn.relative_to(ROOT)}\n")
     if picture.refresh():
         sys.stdout.write(f"{picture.PICTURE.relative_to(ROOT)}\n")

@@ -21,16 +21,21 @@ from spec.source import Span
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Draws the trace that is meant.  1 when a trace file is no longer a run of its model.  Raises UsageError."""
     form = picture_form(arguments.output)
-    links = _links(arguments.link, arguments.output)
+    links = links_to(arguments.link, arguments.output)
     found = loaded(arguments, console)
     if isinstance(found, ExitCode):
         return found
-    svg = draw(explained(found.trace, found.name), found.trace, subtitle(found), links, found.title)
+    svg = picture(found, links)
     if form is PictureForm.SVG:
         write_text(svg, arguments.output, console)
     else:
         write_bytes(encode(svg, form), arguments.output)
     return ExitCode.MET
+
+
+def picture(found: NamedTrace, links: Links) -> str:
+    """The diagram of a trace as SVG."""
+    return draw(explained(found.trace, found.name), found.trace, subtitle(found), links, found.title)
 
 
 def subtitle(found: NamedTrace) -> str:
@@ -43,7 +48,7 @@ def subtitle(found: NamedTrace) -> str:
     return ", ".join(parts)
 
 
-def _links(template: str | None, output: str | None) -> Links:
+def links_to(template: str | None, output: str | None) -> Links:
     """Where line numbers lead: by the template, or else to the model's file as it is seen from the picture, where both
     are named by relative paths.  Raises UsageError."""
     if template is not None:

@@ -22,7 +22,8 @@ _LEADING, _NOTE_LEADING = 15.0, 13.5
 _PAD, _NOTE_PAD, _NOTE_GAP = 7.0, 6.0, 4.0
 _BESIDE_AXIS, _BESIDE_EDGE = 11.0, 4.0
 _BETWEEN = 5.0
-_MOST_WHAT, _MOST_TOLD, _MOST_NAME, _MOST_VALUE = 2, 4, 2, 3
+_ONE_LINE = 122.0
+_MOST_WHAT, _MOST_TOLD, _MOST_NAME, _MOST_VALUE = 3, 4, 2, 3
 
 
 Lines = tuple[tuple[tuple[str, Font], ...], ...]
@@ -64,11 +65,14 @@ def clean(text: str) -> str:
 
 
 def wanted_width(note: Note, in_store: bool) -> float:
-    """How wide a lane would have to be to show a note on two lines, name and value."""
+    """How wide a lane would have to be to show a note on two lines, name and value, or a short one on one."""
     parts = [(clean(note.name), Font.SANS), (clean(note.value), Font.BOLD)]
     if note.look is Look.LOCAL:
         parts = [(part, Font.SANS) for part in clean(note.value).split(", ")]
     wide = max(text_width(text, _NOTE, font) for text, font in parts)
+    on_one_line = _line_width(tuple(parts))
+    if on_one_line <= _ONE_LINE:
+        wide = on_one_line
     return wide + 2 * _NOTE_PAD + 1 + _beside(in_store)
 
 

@@ -1,0 +1,52 @@
+"""The pictures of the documentation that `counterpoint draw` makes, by the commands that stand beside them.
+
+A page says `counterpoint draw MODEL .. -o docs/pictures/FILE.svg`, in a block or in the text, and shows that file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from checker.arguments import parse
+from checker.commands.draw import links_to, picture
+from checker.commands.trace import load_trace
+from checker.trace_source import NamedTrace
+from tests.documentation import ROOT, pages
+
+_COMMAND = re.compile(r"counterpoint (draw [^`\n]*-o (docs/pictures/\S+\.svg))")
+
+
+def commands() -> dict[Path, str]:
+    """The command for each picture, without the program's name."""
+    found: dict[Path, str] = {}
+    for page in pages():
+        for command, file in _COMMAND.findall(page.read_text(encoding="utf-8")):
+            found[ROOT / file] = command
+    return found
+
+
+def traced(command: str) -> NamedTrace:
+    """What a command draws."""
+    with contextlib.chdir(ROOT):
+        return load_trace(parse(shlex.split(command)))
+
+
+def drawn(command: str, found: NamedTrace) -> str:
+    """The picture that a command makes of what it draws."""
+    arguments = parse(shlex.split(command))
+    with contextlib.chdir(ROOT):
+        return picture(found, links_to(arguments.link, arguments.output))
+
+
+def refresh() -> Iterator[Path]:
+    """Draws anew what is not true any more."""
+    for file, command in commands().items():
+        now = drawn(command, traced(command))
+        if not file.exists() or file.read_text(encoding="utf-8") != now:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(now, encoding="utf-8")
+            yield file
