@@ -95,7 +95,15 @@ def build() -> argparse.ArgumentParser:
     )
     shown.add_argument("--why", action="store_true", help="for each proof, the invariant and what it relies on")
     shown.add_argument("--json", action="store_true", help="one JSON document (schema counterpoint-report/1)")
+    shown.add_argument(
+        "--json-lines", action="store_true", help="one JSON object a line for what happens, while it happens"
+    )
     shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
+    shown.add_argument("--github", action="store_true", help="annotations for the log of a GitHub workflow as well")
+    kept = check.add_argument_group("files to write besides")
+    kept.add_argument("--junit", metavar="FILE", help="results in JUnit's XML, for CI servers")
+    kept.add_argument("--sarif", metavar="FILE", help="what is wrong, with traces, in SARIF 2.1.0, for code hosts")
+    kept.add_argument("--summary", metavar="FILE", help="a summary in Markdown, with traces as Mermaid diagrams")
     shown.add_argument(
         "--trace",
         choices=("full", "short", "none"),

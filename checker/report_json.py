@@ -58,12 +58,13 @@ def document(reports: Sequence[FileReport], options: Options, code: ExitCode, se
         "exit_code": int(code),
         "summary": tally(reports, options, seconds),
         "seconds": round(seconds, 3),
-        "models": [_file(report, options) for report in reports],
+        "models": [file_content(report, options) for report in reports],
     }
     return json.dumps(content, indent=1, ensure_ascii=True) + "\n"
 
 
-def _file(report: FileReport, options: Options) -> dict[str, object]:
+def file_content(report: FileReport, options: Options) -> dict[str, object]:
+    """A file's part of the document."""
     return {
         "name": report.name,
         "doc": report.doc,

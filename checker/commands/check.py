@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from checker.check import check_file
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
 from checker.options import Options, UnknownNameError, UsageError
+from checker.outputs.event_stream import EventStream
 from checker.plan import Observer, Silence
 from checker.progress import ProgressLine
 from checker.report import View, hint, render
@@ -37,9 +38,13 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     view = View(arguments.trace or "auto", len(paths) == 1 or bool(options.properties), arguments.quiet, options.why)
     page = console.page
     observer: Observer = Silence()
-    line = None
-    if not arguments.json and not arguments.quiet:
+    line: ProgressLine | EventStream | None = None
+    events = EventStream(console.show) if arguments.json_lines else None
+    if events is not None:
+        observer = line = events
+    elif not arguments.json and not arguments.quiet:
         observer = line = ProgressLine(console.err, console.error_page.columns)
+    silent = arguments.json or arguments.json_lines
     started = time.monotonic()
     reports: list[FileReport] = []
     unknown: UnknownNameError | None = None
@@ -61,7 +66,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
                 line.clear()
         report = replace(report, name=catalogue.short_name(path, folder))
         reports.append(report)
-        if not arguments.json:
+        if events is not None:
+            events.report(report, options)
+        if not silent:
             text = render(report, options, view, page)
             console.show(f"{text}\n" if text else "")
         for failure in report.all_failures():
@@ -74,8 +81,11 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         _certify(paths[0], reports, options, Path(arguments.certificate), folder)
     code = gravest(report.code(options) for report in reports)
     seconds = time.monotonic() - started
+    _keep(arguments, reports, options, seconds)
     if arguments.json:
         console.show(document(reports, options, code, seconds))
+    elif events is not None:
+        events.end(reports, options, code, seconds)
     else:
         advice = None if arguments.quiet else hint(reports, options, view)
         if advice:
@@ -84,7 +94,38 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         if table:
             console.show(f"{table}\n")
         console.show(f"{tally(reports, options, seconds)}\n")
+    if arguments.github:
+        from checker.outputs.annotations import annotated
+        from checker.outputs.complaint import complaints
+
+        # A runner reads both streams; the results of --json and --json-lines are to stay what they are.
+        write = console.tell if silent else lambda text: console.show(f"{text}\n")
+        for annotation in annotated(complaints(reports, options)):
+            write(annotation)
     return code
+
+
+def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options: Options, seconds: float) -> None:
+    """Writes the files that were asked for.  Raises UsageError for one that cannot be written."""
+    if not (arguments.junit or arguments.sarif or arguments.summary):
+        return
+    from checker.outputs.complaint import complaints
+    from checker.outputs.junit import junit
+    from checker.outputs.markdown import markdown
+    from checker.outputs.sarif import sarif
+
+    wanted: list[tuple[str | None, Callable[[], str]]] = [
+        (arguments.junit, lambda: junit(reports, options)),
+        (arguments.sarif, lambda: sarif(complaints(reports, options))),
+        (arguments.summary, lambda: markdown(reports, options, seconds)),
+    ]
+    for name, text in wanted:
+        if name is None:
+            continue
+        try:
+            Path(name).write_text(text(), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{name} cannot be written: {error}") from None
 
 
 def _require_one(paths: Sequence[Path], options: Options, folder: Path) -> None:

@@ -1,0 +1,69 @@
+"""What happens during a check, as it happens: one JSON object on each line (`check --json-lines`)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+
+from checker.engines.engine import Progress
+from checker.exitcode import ExitCode
+from checker.options import Options
+from checker.report_json import file_content
+from checker.result import FileReport
+from checker.tally import tally
+
+SCHEMA = "counterpoint-events/1"
+_PAUSE = 0.5
+"""Seconds between two events of progress."""
+
+
+class EventStream:
+    """An observer (see `checker.plan`) that writes events.
+
+    start     the schema, once
+    file      a file's check begins
+    progress  an engine is at work, now and then; `open` are the properties that are not decided
+    report    a file is done: what `--json` has of it
+    end       the exit code and the summary
+    """
+
+    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._write = write
+        self._clock = clock
+        self._shown = 0.0
+        self._name = ""
+        self._send("start", {"schema": SCHEMA})
+
+    def begin(self, name: str) -> None:
+        self._name = name
+        self._send("file", {"name": name})
+
+    def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
+        now = self._clock()
+        if now - self._shown < _PAUSE:
+            return
+        self._shown = now
+        content = {
+            "name": self._name,
+            "engine": progress.engine,
+            "depth": progress.depth,
+            "states": progress.states,
+            "open": list(undecided),
+        }
+        self._send("progress", content)
+
+    def report(self, report: FileReport, options: Options) -> None:
+        self._send("report", file_content(report, options))
+
+    def end(self, reports: Sequence[FileReport], options: Options, code: ExitCode, seconds: float) -> None:
+        self._send("end", {"exit_code": int(code), "summary": tally(reports, options, seconds)})
+
+    def clear(self) -> None:
+        """Nothing is ever taken back."""
+
+    def _send(self, event: str, content: dict[str, object]) -> None:
+        self._write(json.dumps({"event": event, **content}, ensure_ascii=True, separators=(",", ":")) + "\n")
+
+
+__all__ = ["SCHEMA", "EventStream"]
