@@ -7,12 +7,13 @@ interpreter, which checks every trace and samples every proof.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.engines.engine import Path
 from checker.formula import equals, evaluate, negate
 from checker.lowering.actions import LoweringLimit, actions_of
 from checker.lowering.compaction import Compaction, compact
+from checker.lowering.fairness import fairness_of
 from checker.lowering.model_layout import ModelLayout
 from checker.lowering.properties import antecedents_of, frontier, properties_of
 from checker.lowering.symmetries import swaps_of
@@ -90,6 +91,8 @@ def lower(
         swaps=swaps_of(layout),
     )
     compaction = compact(system)
+    fair = replace(compaction.system, fairness=fairness_of(layout, compaction.system.actions))
+    compaction = replace(compaction, system=fair)
     antecedents = {
         name: tuple(compaction.property(cover) for cover in covers) for name, covers in antecedents_of(layout).items()
     }

@@ -69,6 +69,7 @@ class Compaction:
 
 
 def compact(system: TransitionSystem) -> Compaction:
+    """The system without fairness constraints, which are to be made anew of the actions that are left."""
     reach = _reachable_codes(system)
     codes = {v: tuple(c for c in range(v.size) if reach[v] >> c & 1) for v in system.variables}
     kept = {
@@ -231,7 +232,16 @@ class _Rewriter:
                 state=self.formula(unless.state),
                 watched=tuple(f for f in watched if f not in (TRUE, FALSE)),
             )
-        return replace(target, bad=self.formula(target.bad), unless=unless)
+        cases = tuple(
+            replace(
+                case,
+                trigger=self.formula(case.trigger),
+                goal=self.formula(case.goal),
+                recurrent=self.formula(case.recurrent),
+            )
+            for case in target.cases
+        )
+        return replace(target, bad=self.formula(target.bad), unless=unless, cases=cases)
 
     def permutation(self, swap: Permutation) -> Permutation | None:
         """None when the abstraction, which need not be symmetric, has lost the symmetry."""

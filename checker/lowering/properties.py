@@ -19,6 +19,7 @@ from checker.formula import (
 from checker.lowering.control import all_statements
 from checker.lowering.evaluator import Evaluator, PropertyReader
 from checker.lowering.layout import BEYOND, leaves
+from checker.lowering.live_cases import live_cases
 from checker.lowering.model_layout import BagQueue, ErrorCode, FifoQueue, ModelLayout, SetQueue
 from checker.lowering.symbolic import constant
 from checker.transition_system import Form, Kind, Property, Reachability
@@ -32,6 +33,7 @@ FORMS: Mapping[PropertyForm, Form] = {
     PropertyForm.AT_REST: Form.AT_REST,
     PropertyForm.RECOVERABLE: Form.RECOVERABLE,
     PropertyForm.COVER: Form.COVER,
+    PropertyForm.LIVE: Form.LIVE,
 }
 
 MODEL_ERRORS = "model_errors"
@@ -55,6 +57,10 @@ def properties_of(layout: ModelLayout) -> tuple[Property, ...]:
     running = equals(error, 0)
     found = []
     for declaration in layout.model.properties:
+        if declaration.live is not None:
+            cases = live_cases(layout, declaration.live, conjunction((inside, running)))
+            found.append(Property(declaration.name, Form.LIVE, FALSE, cases=cases))
+            continue
         found.append(_declared(layout, declaration, inside, running))
     codes = list(enumerate(error.values))
     mask = sum(1 << c for c, v in codes if isinstance(v, ErrorCode) and not v.assertion)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from checker.formula import Variable
@@ -21,16 +21,24 @@ Exchange = Callable[[object], object]
 
 def swaps_of(layout: ModelLayout) -> tuple[Permutation, ...]:
     """All transpositions of two members of a symmetric type."""
+    found = [_swap(layout, name, i, j) for name, i, j in _transpositions(layout)]
+    return tuple(permutation for permutation in found if permutation.moves)
+
+
+def exchanges_of(layout: ModelLayout) -> tuple[Exchange, ...]:
+    """What these transpositions do to values."""
+    return tuple(_exchange(name, i, j) for name, i, j in _transpositions(layout))
+
+
+def _transpositions(layout: ModelLayout) -> Iterator[tuple[str, int, int]]:
     model = layout.model
-    found = []
     for name in sorted(model.symmetric):
         processes = [p for p in model.processes if p.name == name]
         kind = processes[0].instances if processes else model.ids[name]
         if processes and (_ordered(model) or _singled_out(layout, name)):
             continue
         for i, j in combinations(range(kind.size), 2):
-            found.append(_swap(layout, name, i, j))
-    return tuple(permutation for permutation in found if permutation.moves)
+            yield name, i, j
 
 
 def _ordered(model: typed.Model) -> bool:
@@ -54,9 +62,9 @@ def _singled_out(layout: ModelLayout, name: str) -> bool:
         found: set[tuple[object, ...]] = set()
         for fault in layout.faults:
             if fault.kind is FaultKind.CRASH:
-                found |= {(fault.kind, fault.restart, exchange(party)) for party in layout.crashed(fault)}
+                found |= {(fault.kind, fault.restart, fault.fairness, exchange(p)) for p in layout.crashed(fault)}
             elif fault.kind is not FaultKind.EXPIRE:
-                found |= {(fault.kind, frozenset(map(exchange, link))) for link in layout.links(fault)}
+                found |= {(fault.kind, fault.fairness, frozenset(map(exchange, a))) for a in layout.links(fault)}
         return found
 
     size = layout.processes[name].instances.size
