@@ -6,18 +6,17 @@ on is believed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
+from counterexamples.comparison import differences, show
+from counterexamples.lasso import NotComing, circle, unfairness
 from counterexamples.trace import Trace
 from spec.event import Event
 from spec.interpreter import Interpreter
+from spec.liveness import failure
 from spec.rest import STATES, Answer, at_rest, recoverable
-from spec.state import Activation, ErrorKind, GlobalState, ModelError
+from spec.state import ErrorKind, GlobalState, ModelError
 from spec.typed import PropertyDeclaration, PropertyForm
-
-_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,21 @@ def replay(trace: Trace, interpreter: Interpreter) -> Mismatch | None:
     """None when the trace is a run of the interpreter, else the first step that is not.
 
     Locals that only one side has are not compared: the lowering leaves out those that no longer matter."""
-    last = _walk(trace, interpreter)
-    return last if isinstance(last, Mismatch) else None
+    run = _walk(trace, interpreter)
+    return run if isinstance(run, Mismatch) else None
 
 
 def confirm(
     trace: Trace, name: str, interpreter: Interpreter, limit: int = STATES
 ) -> Confirmed | Mismatch | Unconfirmed:
     """Whether the trace is a run that breaks the property `name` (that reaches it, for a cover) in its last state or
-    step.  `name` is a declared property, `model_errors`, or `assert_LINE`.  `limit` bounds the states that are visited
-    for properties that look beyond the trace.  Raises KeyError when there is no such property."""
-    last = _walk(trace, interpreter)
-    if isinstance(last, Mismatch):
-        return last
+    step, or, for a live property, by going on for ever.  `name` is a declared property, `model_errors`, or
+    `assert_LINE`.  `limit` bounds the states that are visited for properties that look beyond the trace.  Raises
+    KeyError when there is no such property."""
+    run = _walk(trace, interpreter)
+    if isinstance(run, Mismatch):
+        return run
+    last = run[-1][0]
     declared = next((p for p in interpreter.model.properties if p.name == name), None)
     broken = _error_claim(name, last.error, interpreter) if declared is None else None
     if declared is None:
@@ -69,13 +70,13 @@ def confirm(
         return Confirmed() if broken is True else Mismatch(len(trace), f"{name}: {broken}")
     if last.error is not None:
         return Mismatch(len(trace), f"the run ends in a model error ({last.error.kind.value}), not for `{name}`")
-    return _judge(declared, trace, last, interpreter, limit)
+    return _judge(declared, trace, run, interpreter, limit)
 
 
 def _judge(
-    declared: PropertyDeclaration, trace: Trace, last: GlobalState, interpreter: Interpreter, limit: int
+    declared: PropertyDeclaration, trace: Trace, run: _Run, interpreter: Interpreter, limit: int
 ) -> Confirmed | Mismatch | Unconfirmed:
-    end = len(trace)
+    end, last = len(trace), run[-1][0]
     condition = declared.condition
     match declared.form:
         case PropertyForm.COVER:
@@ -100,7 +101,30 @@ def _judge(
             answer = recoverable(interpreter, last, condition, limit)
             return _answered(answer, Answer.NO, end, f"`{declared.name}` can still be reached from the last state")
         case PropertyForm.LIVE:
-            return Unconfirmed("lassos are not judged yet")
+            return _judge_lasso(declared, trace, run, interpreter)
+
+
+def _judge_lasso(
+    declared: PropertyDeclaration, trace: Trace, run: _Run, interpreter: Interpreter
+) -> Confirmed | Mismatch | Unconfirmed:
+    """Whether the run goes on for ever, without faults, fair, and violates the property."""
+    end, loop = len(trace), trace.loop
+    assert declared.live is not None
+    if loop is None:
+        return Mismatch(end, f"the trace ends, and `{declared.name}` speaks of runs that never end")
+    for step, event in enumerate(trace.events[loop:], start=loop):
+        if interpreter.kind(event) == "fault":
+            return Mismatch(step, "a fault happens again and again; a run has finitely many")
+    # The last state is the one at the beginning of the loop, unless the run stays in it.
+    states = [possible[0] for possible in (run if loop == end else run[:-1])]
+    if failure(declared.live, states, loop) is None:
+        return Mismatch(end, f"the run does not violate `{declared.name}`")
+    try:
+        around = circle(trace, interpreter, run[loop])
+    except NotComing as problem:
+        return Unconfirmed(str(problem))
+    wrong = unfairness(around, trace.events[loop:], interpreter)
+    return Confirmed() if wrong is None else Mismatch(end, wrong)
 
 
 def _answered(answer: Answer, claimed: Answer, end: int, otherwise: str) -> Confirmed | Mismatch | Unconfirmed:
@@ -126,15 +150,19 @@ def _error_claim(name: str, error: ModelError | None, interpreter: Interpreter) 
 
 # ------------------------------------------------------------------------------------------------------------ walking
 
+_Run = list[list[GlobalState]]
+"""For each state of a trace, the states that the interpreter may be in: they differ in locals that the trace leaves
+out."""
 
-def _walk(trace: Trace, interpreter: Interpreter) -> GlobalState | Mismatch:
-    """The last state, as the interpreter has it."""
+
+def _walk(trace: Trace, interpreter: Interpreter) -> _Run | Mismatch:
+    """The run, as the interpreter has it."""
     first = interpreter.initial()
     wrong = differences(trace.states[0], first)
     if wrong:
         return Mismatch(-1, f"the initial state differs: {wrong[0]}")
-    # Several states of the interpreter may differ only in locals that the trace leaves out.
     possible = [first]
+    run = [possible]
     for step, (event, claimed) in enumerate(zip(trace.events, trace.states[1:], strict=True)):
         successors = [successor for state in possible for successor in interpreter.successors(state)]
         reached = [after for happened, after in successors if happened == event]
@@ -145,11 +173,12 @@ def _walk(trace: Trace, interpreter: Interpreter) -> GlobalState | Mismatch:
         if not possible:
             nearest = min((wrong for wrong, _ in compared), key=len)
             return Mismatch(step, f"the step leads elsewhere: {'; '.join(nearest[:3])}")
+        run.append(possible)
     if trace.loop is not None:
         wrong = differences(trace.states[trace.loop], possible[0])
         if wrong:
             return Mismatch(len(trace), f"the run does not lead back to state {trace.loop}: {wrong[0]}")
-    return possible[0]
+    return run
 
 
 def _no_such_event(event: Event, possible: list[Event]) -> str:
@@ -161,64 +190,5 @@ def _no_such_event(event: Event, possible: list[Event]) -> str:
 
     nearest = min(possible, key=distance)
     fields = [field for field in Event.__dataclass_fields__ if getattr(event, field) != getattr(nearest, field)]
-    how = ", ".join(f"{field} {_show(getattr(nearest, field))}, not {_show(getattr(event, field))}" for field in fields)
+    how = ", ".join(f"{field} {show(getattr(nearest, field))}, not {show(getattr(event, field))}" for field in fields)
     return f"no such step is possible; the nearest has {how}"
-
-
-# ---------------------------------------------------------------------------------------------------------- comparing
-
-
-def differences(claimed: GlobalState, actual: GlobalState) -> list[str]:
-    """Where the state of a trace and a state of the interpreter disagree, in words; locals that only one side has
-    aside.  Of an error the statement counts, and whether it is a failed assertion."""
-    return list(_differences(claimed, actual))
-
-
-def _differences(claimed: GlobalState, actual: GlobalState) -> Iterator[str]:
-    yield from _unequal("store variable", claimed.values, actual.values)
-    yield from _unequal("queue", claimed.queues, actual.queues)
-    yield from _unequal("lock", claimed.locks, actual.locks)
-    yield from _unequal("process variable", claimed.process_values, actual.process_values)
-    yield from _unequal("ghost", claimed.ghosts, actual.ghosts)
-    yield from _unequal("used ids of", claimed.used, actual.used)
-    for field in ("down", "cut"):
-        ours, theirs = getattr(actual, field), getattr(claimed, field)
-        if ours != theirs:
-            yield f"{field}: the trace has {_show(theirs)}, the interpreter {_show(ours)}"
-    for slot in sorted({*claimed.activations, *actual.activations}):
-        ours, theirs = actual.activations.get(slot), claimed.activations.get(slot)
-        if ours is None or theirs is None:
-            owner = "the trace" if ours is None else "the interpreter"
-            yield f"only {owner} has an activation of {_show(slot)}"
-        else:
-            yield from (f"{_show(slot)}: {wrong}" for wrong in _activation_differences(theirs, ours))
-    if _error_identity(claimed.error) != _error_identity(actual.error):
-        yield f"error: the trace has {_show(claimed.error)}, the interpreter {_show(actual.error)}"
-
-
-def _activation_differences(claimed: Activation, actual: Activation) -> Iterator[str]:
-    for field in ("at", "waiting", "caller", "ending"):
-        ours, theirs = getattr(actual, field), getattr(claimed, field)
-        if ours != theirs:
-            yield f"{field}: the trace has {_show(theirs)}, the interpreter {_show(ours)}"
-    for key, value in claimed.locals.items():
-        if key in actual.locals and actual.locals[key] != value:
-            yield f"local {key}: the trace has {_show(value)}, the interpreter {_show(actual.locals[key])}"
-
-
-def _unequal(what: str, claimed: Mapping[_Key, object], actual: Mapping[_Key, object]) -> Iterator[str]:
-    for key in dict.fromkeys((*claimed, *actual)):
-        if key not in claimed or key not in actual:
-            yield f"only {'the trace' if key in claimed else 'the interpreter'} has {what} {_show(key)}"
-        elif claimed[key] != actual[key]:
-            yield f"{what} {_show(key)}: the trace has {_show(claimed[key])}, the interpreter {_show(actual[key])}"
-
-
-def _error_identity(error: ModelError | None) -> tuple[int, bool] | None:
-    return None if error is None else (error.site, error.kind is ErrorKind.ASSERTION)
-
-
-def _show(thing: object) -> str:
-    if isinstance(thing, tuple) and all(isinstance(part, str | int) for part in thing):
-        return ".".join(map(str, thing))
-    return str(thing)
