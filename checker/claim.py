@@ -48,7 +48,8 @@ class Asserted:
 
 @dataclass(frozen=True)
 class Declared:
-    """A property that the model declares.  A run that ended in a model error has no further states for it."""
+    """A property that the model declares.  A run that ended in a model error has no further states for it; no state
+    and no step violates a `live` one."""
 
     declaration: PropertyDeclaration
     interpreter: Interpreter
@@ -62,7 +63,7 @@ class Declared:
         return self.declaration.form
 
     def state_violates(self, state: GlobalState) -> bool:
-        if state.error is not None:
+        if state.error is not None or self.form is PropertyForm.LIVE:
             return False
         holds = self.interpreter.satisfies(self.declaration.condition, state)
         return holds if self.form is PropertyForm.COVER else not holds

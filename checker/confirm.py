@@ -6,8 +6,10 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from checker import verdict
+from checker.assumptions import Assumption
 from checker.bundle import Failure, OwnError
 from checker.certificate import Certificate, Claim, Flaw, certify
 from checker.claim import Asserted, Declared, NoModelError
@@ -25,6 +27,8 @@ from checker.engines.engine import (
     Unreachable,
 )
 from checker.invariance import InvariantCertificate, NoAnswer, certify_invariant
+from checker.live_certificate import CycleCertificate, RoundsCertificate
+from checker.live_proof import LiveProofs
 from checker.lower import Lowered
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.plan import Decision
@@ -43,6 +47,9 @@ from checker.wording import sentences
 from counterexamples import replay
 from counterexamples.trace import Trace
 from spec.interpreter import Interpreter
+from spec.typed import Fairness
+
+_Evidence = TypeVar("_Evidence", InvariantCertificate, CycleCertificate, RoundsCertificate)
 
 
 @dataclass(frozen=True)
@@ -59,13 +66,21 @@ class Context:
 class Confirmation:
     """Confirms the outcomes of one lowered model.  Certificates are made once for each closed set."""
 
-    def __init__(self, lowered: Lowered, interpreter: Interpreter, context: Context) -> None:
+    def __init__(
+        self,
+        lowered: Lowered,
+        interpreter: Interpreter,
+        context: Context,
+        requests: Mapping[Assumption, Fairness] | None = None,
+    ) -> None:
+        """requests: how fair those of the environment are, where `live` properties are to assume that they are."""
         self._lowered = lowered
         self._interpreter = interpreter
         self._context = context
         self._certificates: dict[int, Certificate | Failure] = {}
         coding = BudgetedCoding(lowered, interpreter)
         self._walks = Walks(coding, interpreter, interpreter.initial(), lowered.system.initial)
+        self._live = LiveProofs(lowered, interpreter, requests)
 
     def verdict(self, target: Property, decision: Decision, together: Sequence[Property]) -> PropertyVerdict:
         """The verdict on a property.  `together`: the properties that the same closed set is said to prove, this one
@@ -87,17 +102,29 @@ class Confirmation:
                 except NoAnswer as failure:
                     return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
                 return (Uncovered if cover else Proved)(proof)
-            case Lasso() | NoFairCycle() | FewRounds():
-                return verdict.Undecided("evidence about infinite runs is not confirmed yet")
+            case Lasso(path=path, loop=loop, shortest=shortest):
+                trace = self.trace(target, path, loop)
+                if isinstance(trace, replay.Unconfirmed):
+                    why = f"a lasso of {len(path.actions)} steps was found, but not confirmed: {trace.why}"
+                    return verdict.Undecided(why)
+                return Refuted(trace, decision.engine, shortest)
+            case NoFairCycle() as outcome:
+                closed = self._certificate(target, outcome.closed_set, decision.engine, outcome.depth, (target,))
+                return Proved(self._stands(target, self._live.cycles(target, outcome, closed)))
+            case FewRounds() as outcome:
+                try:
+                    return Proved(self._stands(target, self._live.rounds(target, outcome, decision.engine)))
+                except NoAnswer as failure:
+                    return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
             case Bounded(depth=depth, reason=reason):
                 return (UncoveredTo if cover else HoldsTo)(depth, reason, decision.engine)
             case Undecided(reason=reason):
                 return verdict.Undecided(reason)
 
-    def trace(self, target: Property, path: Path) -> Trace | replay.Unconfirmed:
+    def trace(self, target: Property, path: Path, loop: int | None = None) -> Trace | replay.Unconfirmed:
         """The path as a trace that the interpreter has walked; Unconfirmed when it could not find out whether its end
-        violates the property.  Raises OwnError where it disagrees."""
-        trace = self._lowered.trace(path)
+        violates the property.  `loop`: where it goes on for ever.  Raises OwnError where it disagrees."""
+        trace = replace(self._lowered.trace(path), loop=loop)
         try:
             answer = replay.confirm(trace, target.name, self._interpreter)
         except Exception as error:
@@ -129,6 +156,12 @@ class Confirmation:
             raise OwnError(known)
         return known
 
+    def _stands(self, target: Property, found: _Evidence | Flaw) -> _Evidence:
+        if isinstance(found, Flaw):
+            evidence = {"state": found.state, "event": found.event, "after": found.after}
+            raise OwnError(self._context.failure(found.message, target.name, evidence, found.detail))
+        return found
+
     def _invariant_certificate(self, target: Property, outcome: Inductive, engine: str) -> InvariantCertificate:
         found = certify_invariant(
             self._lowered.system,
@@ -139,9 +172,7 @@ class Confirmation:
             self._claim(target),
             self._walks,
         )
-        if isinstance(found, Flaw):
-            evidence = {"state": found.state, "event": found.event, "after": found.after}
-            raise OwnError(self._context.failure(found.message, target.name, evidence, found.detail))
+        found = self._stands(target, found)
         return replace(found, told=partial(sentences, outcome.invariant, self._lowered))
 
     def _claim(self, target: Property) -> Claim:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from checker.certificate import Certificate
 from checker.invariance import InvariantCertificate
+from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.verdict import (
     Covered,
     HoldsTo,
@@ -28,7 +29,8 @@ def describe(verdict: Verdict) -> str:
         case Proved(certificate=certificate) | Uncovered(certificate=certificate):
             return _certificate(certificate)
         case Refuted(trace=trace, shortest=shortest) | Covered(trace=trace, shortest=shortest):
-            return _trace(trace) if shortest is not None else f"at most {_trace(trace)}; there may be a shorter run"
+            run = "run" if trace.loop is None else "lasso"
+            return _trace(trace) if shortest is not None else f"at most {_trace(trace)}; there may be a shorter {run}"
         case HoldsTo(reason=reason, engine=engine) | UncoveredTo(reason=reason, engine=engine):
             return f"{engine}: {reason}"
         case Undecided(reason=reason):
@@ -39,7 +41,17 @@ def describe(verdict: Verdict) -> str:
             return f"no run gets past: {beat}" if beat else "no run follows it to the end"
 
 
-def _certificate(certificate: Certificate | InvariantCertificate) -> str:
+_Certificate = Certificate | InvariantCertificate | CycleCertificate | RoundsCertificate
+
+
+def _certificate(certificate: _Certificate) -> str:
+    if isinstance(certificate, CycleCertificate):
+        return f"{_certificate(certificate.closed)}, no fair cycle"
+    if isinstance(certificate, RoundsCertificate):
+        rounds, clauses = plural(certificate.bound, "fair round"), plural(certificate.clauses, "clause")
+        noun = "invariant" if len(certificate.invariants) == 1 else "invariants"
+        frames = plural(certificate.frames, "frame")
+        return f"{certificate.engine}: fewer than {rounds}, {noun} of {clauses}, {frames}"
     if isinstance(certificate, InvariantCertificate):
         clauses, frames = plural(certificate.clauses, "clause"), plural(certificate.frames, "frame")
         return f"{certificate.engine}: invariant of {clauses}, {frames}"
@@ -49,12 +61,16 @@ def _certificate(certificate: Certificate | InvariantCertificate) -> str:
 
 def how_checked(verdicts: Iterable[Verdict]) -> str | None:
     """How the evidence of these verdicts was checked again, on one line; None when there is none."""
-    certificates: dict[Certificate | InvariantCertificate, None] = {}
+    certificates: dict[_Certificate, None] = {}
     walks: list[int] = []
+    counted: list[int] = []
+    cycles = False
     shortest: dict[str, None] = {}
     runs = False
     for verdict in verdicts:
         match verdict:
+            case Proved(certificate=CycleCertificate(closed=closed) as certificate):
+                certificates |= {closed: None, certificate: None}
             case Proved(certificate=certificate) | Uncovered(certificate=certificate):
                 certificates[certificate] = None
             case Refuted(shortest=why) | Covered(shortest=why):
@@ -68,12 +84,23 @@ def how_checked(verdicts: Iterable[Verdict]) -> str | None:
         if isinstance(certificate, InvariantCertificate):
             walks.append(certificate.walked)
             continue
+        if isinstance(certificate, RoundsCertificate):
+            counted.append(certificate.walked)
+            continue
+        if isinstance(certificate, CycleCertificate):
+            cycles = True
+            continue
         walked = "all" if certificate.complete else f"{certificate.walked:,} of"
         told.append(f"closed set, interpreter on {walked} {plural(certificate.states, 'state')}")
     if walks:
         noun = "invariant" if len(walks) == 1 else "invariants"
         states = plural(min(walks), "state")
         told.append(f"{noun} by a fresh solver, interpreter on {states}{' or more each' if len(walks) > 1 else ''}")
+    if cycles:
+        told.append("no fair cycle by a second algorithm")
+    if counted:
+        states = plural(min(counted), "state")
+        told.append(f"fair rounds by a fresh solver, interpreter on {states}{' or more each' if counted[1:] else ''}")
     if runs:
         told.append("runs")
     if not told:
@@ -85,6 +112,10 @@ def how_checked(verdicts: Iterable[Verdict]) -> str | None:
 def _trace(trace: Trace) -> str:
     faults = faults_in(trace)
     told = plural(len(trace), "step")
+    if trace.loop == len(trace):
+        told += " and then none"
+    elif trace.loop is not None:
+        told += f", loop of {len(trace) - trace.loop}"
     if not faults:
         return f"{told}, no fault"
     counts = {name: faults.count(name) for name in dict.fromkeys(faults)}

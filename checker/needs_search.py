@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from checker.bundle import Failure, OwnError
 from checker.confirm import Confirmation, Context
-from checker.engines.engine import Unreachable
+from checker.engines.engine import NoFairCycle, Unreachable
 from checker.faultlattice import MOST_CLASSES
 from checker.lower import lower
 from checker.needs import Needs
@@ -135,7 +135,7 @@ class NeedsSearch:
             return confirmation.verdict(target, decision, _together(target, decisions, targets))
 
         outcome = decision.outcome
-        if isinstance(outcome, Unreachable) and not sure:
+        if isinstance(outcome, Unreachable | NoFairCycle) and not sure:
             return Believed(verdict if len(outcome.closed_set) <= _KEPT else None)
         return self._guarded(verdict)
 

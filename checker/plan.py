@@ -72,10 +72,28 @@ def _parallel() -> Engine:
     return ParallelBmc()
 
 
+def _fair_cycles() -> Engine:
+    from checker.engines.live import Live, Method
+
+    return Live(Method.FAIR_CYCLES)
+
+
+def _counting() -> Engine:
+    from checker.engines.live import Live, Method
+
+    return Live(Method.COUNTING)
+
+
+def _lassos() -> Engine:
+    from checker.engines.live import Live, Method
+
+    return Live(Method.LASSO)
+
+
 ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "parallel": _parallel, "bmc": _bmc}
 """The engines by the names that `--engine` takes.  They are imported when they are first wanted."""
 
-LIVE_ENGINES: dict[str, Callable[[], Engine]] = {}
+LIVE_ENGINES: dict[str, Callable[[], Engine]] = {"search": _fair_cycles, "ic3": _counting, "bmc": _lassos}
 """The same for properties of infinite runs: a search for fair cycles in the state graph, k-liveness by IC3, and bounded
 model checking for lassos."""
 
@@ -295,8 +313,11 @@ def decide(
         now = clock()
         until = now + (deadline - now) * _BEFORE_LIVE if live else deadline
         _Contest(ENGINES, system, others, covers, options, observer, until, clock, helpers, decisions).run()
-    known = options.engine == "auto" or options.engine in LIVE_ENGINES
-    if live and LIVE_ENGINES and known and not decisions.interrupted and not decisions.failures:
+    if options.engine != "auto" and options.engine not in LIVE_ENGINES:
+        for target in live:
+            reason = f"{options.engine} looks at states and steps, not at infinite runs"
+            decisions.put(target, Decision(options.engine, Undecided(reason)))
+    elif live and not decisions.interrupted and not decisions.failures:
         beside = LIVE_HELPERS if helpers else ()
         _Contest(LIVE_ENGINES, system, live, (), options, observer, deadline, clock, beside, decisions).run()
     return decisions
@@ -375,7 +396,7 @@ class _Contest:
         found = []
         for target in self.targets:
             outcome = self.decisions.outcome(target)
-            if not _is_open(outcome, self.options):
+            if not self._is_undecided(target):
                 continue
             if self.options.engine == "auto":
                 if target.form is not Form.LIVE and target.form not in _FORMS.get(engine, frozenset(Form)):
@@ -433,7 +454,7 @@ class _Contest:
             if not left:
                 continue
             if name == "ic3":
-                left += [cover for cover in self.covers if _is_open(self.decisions.outcome(cover), self.options)]
+                left += [cover for cover in self.covers if self._is_undecided(cover)]
             budget = self._budget(1.0)
             worker = Worker(name, self.engines[name], self.system, left, budget)
             self.workers.append((worker, _Recorder(self.decisions, name, left, self.observer)))
@@ -482,17 +503,23 @@ class _Contest:
     def _is_settled(self) -> bool:
         """Whether no engine can add anything: all is decided, the covers too or they have had their time."""
         if self.settled is None:
-            left = [self.decisions.outcome(t) for t in self.targets]
-            left = [outcome for outcome in left if _is_open(outcome, self.options)]
-            if not all(isinstance(outcome, Lasso) for outcome in left):
+            left = [target for target in self.targets if self._is_undecided(target)]
+            if not all(isinstance(self.decisions.outcome(target), Lasso) for target in left):
                 return False
             if left and not self._has_shortened():
                 return False
             self.settled = self.clock()
-        if not any(_is_open(self.decisions.outcome(cover), self.options) for cover in self.covers):
+        if not any(self._is_undecided(cover) for cover in self.covers):
             return True
         patience = max(_COVERS, 0.5 * (self.settled - self.started))
         return self.clock() > min(self.settled + patience, self.deadline)
+
+    def _is_undecided(self, target: Property) -> bool:
+        """Whether another engine could say more."""
+        outcome = self.decisions.outcome(target)
+        if isinstance(outcome, Lasso) and not target.shown:
+            return False
+        return _is_open(outcome, self.options)
 
     def _has_shortened(self) -> bool:
         """Whether the lassos that may be too long have had their time to become shorter: nothing else is open."""

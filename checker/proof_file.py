@@ -1,7 +1,8 @@
 """Certificates as files: a proof that somebody else can check, with any SMT solver or with `counterpoint verify`.
 
 A file holds the identity of the model (a hash of its text, the choice that was checked), and for each property the
-inductive invariant over named variables, in words, and its three obligations as SMT-LIB 2 texts.
+inductive invariant over named variables, in words, and its three obligations as SMT-LIB 2 texts.  For a `live` property
+there is an invariant for each of its cases, of a system that counts fair rounds.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from checker import rounds_file
 from checker.certificate import SMALL
 from checker.choosing import choose
 from checker.engines.engine import ClosedSet
 from checker.faultsets import parse_faults
-from checker.formula import Formula, Op, Variable, conjunction, disjunction, equals, member
+from checker.formula import Formula, conjunction, disjunction, equals
 from checker.invariance import InvariantCertificate
-from checker.invariant import Invariant
+from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.lower import Lowered, lower
-from checker.options import Options, UsageError
+from checker.options import Options
+from checker.proof_terms import BadCertificate, find_variable, read_cubes, write_cubes
 from checker.result import VariantReport
-from checker.smtlib import Obligations, labels, obligations
+from checker.smtlib import labels, obligations
 from checker.solver import Sat, Unknown, answer_text
 from checker.transition_system import Form, Property, State, TransitionSystem
 from checker.verdict import Proved, Uncovered
@@ -35,10 +38,6 @@ SCHEMA = "counterpoint-certificate/1"
 _INVARIANT = "inductive invariant"
 _CLOSED_SET = "closed set"
 _GET_ONE = "--engine ic3 gives a proof that can be written down"
-
-
-class BadCertificate(UsageError):
-    """The file is no certificate, or one for another model."""
 
 
 # --------------------------------------------------------------------------------------------------------- writing
@@ -60,16 +59,21 @@ def document(module: syntax.Module, report: VariantReport, options: Options) -> 
             without.append({"property": result.name, "why": f"no invariant proves that `{target.form.value}` holds"})
             continue
         found: dict[str, object] | None
-        if isinstance(certificate, InvariantCertificate):
-            found = {"kind": _INVARIANT, "never": _cubes(certificate.invariant)}
+        if isinstance(certificate, CycleCertificate):
+            why = f"{certificate.engine} found no fair cycle among all states, which cannot be written down; {_GET_ONE}"
+            without.append({"property": result.name, "why": why})
+            continue
+        if isinstance(certificate, RoundsCertificate):
+            found = rounds_file.written(lowered, target, certificate)
+        elif isinstance(certificate, InvariantCertificate):
+            found = {"kind": _INVARIANT, "never": write_cubes(certificate.invariant)}
         else:
             found = _closed_set(lowered.system, certificate.closed_set)
         if found is None:
             states = f"{certificate.engine} closed a set of too many states; {_GET_ONE}"
             without.append({"property": result.name, "why": states})
             continue
-        formula, words = _read_proof(lowered, found)
-        told = obligations(lowered.system, target, formula)
+        told, words = _read(lowered, target, found)
         proofs.append(
             {
                 "property": result.name,
@@ -77,7 +81,7 @@ def document(module: syntax.Module, report: VariantReport, options: Options) -> 
                 "engine": certificate.engine,
                 **found,
                 "words": words,
-                "obligations": dict(told.items()),
+                "obligations": dict(told),
             }
         )
     content = {
@@ -106,20 +110,6 @@ def digest(module: syntax.Module) -> str:
     for text in texts.values():
         whole.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
     return whole.hexdigest()
-
-
-def _cubes(invariant: Invariant) -> list[dict[str, list[str]]]:
-    found = []
-    for cube in invariant.cubes:
-        told: dict[str, list[str]] = {}
-        for literal in cube:
-            assert literal.op is Op.IN
-            assert literal.variable is not None
-            assert literal.variable.name not in told
-            names = labels(literal.variable)
-            told[literal.variable.name] = [name for code, name in enumerate(names) if literal.mask >> code & 1]
-        found.append(told)
-    return found
 
 
 def _closed_set(system: TransitionSystem, closed_set: ClosedSet | None) -> dict[str, object] | None:
@@ -168,7 +158,7 @@ class Judged:
     wrong: str | None
     unknown: str | None
     words: tuple[str, ...]
-    obligations: Obligations
+    obligations: Mapping[str, str]
 
     @property
     def accepted(self) -> bool:
@@ -208,11 +198,7 @@ def _verify(content: Any, module: syntax.Module, seconds: float | None) -> tuple
 
 
 def _judge(lowered: Lowered, target: Property, proof: Mapping[str, Any], seconds: float | None) -> Judged:
-    formula, words = _read_proof(lowered, proof)
-    try:
-        told = obligations(lowered.system, target, formula)
-    except ValueError as error:
-        raise BadCertificate(str(error)) from None
+    told, words = _read(lowered, target, proof)
     wrong = unknown = None
     for name, text in told.items():
         answer = answer_text(text, seconds)
@@ -222,7 +208,7 @@ def _judge(lowered: Lowered, target: Property, proof: Mapping[str, Any], seconds
         if isinstance(answer, Unknown):
             unknown = f"{name}: {answer.reason}"
             break
-    if wrong is None and dict(told.items()) != proof["obligations"]:
+    if wrong is None and told != proof["obligations"]:
         raise BadCertificate(f"the obligations in the file are not those of its invariant for {target.name}")
     return Judged(target.name, target.form, wrong, unknown, tuple(words), told)
 
@@ -243,16 +229,28 @@ def _lowered(module: syntax.Module, choice: Mapping[str, Any]) -> Lowered:
     return lower(model, max_faults=max_faults)
 
 
+def _read(lowered: Lowered, target: Property, proof: Mapping[str, Any]) -> tuple[Mapping[str, str], list[str]]:
+    """The obligations by name, and the proof in words."""
+    if target.form is Form.LIVE:
+        if proof["kind"] != rounds_file.KIND:
+            raise BadCertificate(f"a proof of the kind {proof['kind']!r} does not prove {target.name}")
+        return rounds_file.read(lowered, target, proof)
+    formula, words = _read_proof(lowered, proof)
+    try:
+        return dict(obligations(lowered.system, target, formula).items()), words
+    except ValueError as error:
+        raise BadCertificate(str(error)) from None
+
+
 def _read_proof(lowered: Lowered, proof: Mapping[str, Any]) -> tuple[Formula, list[str]]:
     """The invariant as a formula over the variables of a lowering, and in words."""
     variables = {variable.name: variable for variable in lowered.system.variables}
     if proof["kind"] == _INVARIANT:
-        cubes = tuple(tuple(_literal(variables, name, told) for name, told in cube.items()) for cube in proof["never"])
-        invariant = Invariant(cubes)
+        invariant = read_cubes(proof["never"], lowered.system.variables)
         return invariant.formula, [str(sentence) for sentence in sentences(invariant, lowered)]
     if proof["kind"] != _CLOSED_SET:
         raise BadCertificate(f"the certificate has a proof of an unknown kind: {proof['kind']!r}")
-    named = [_variable(variables, name) for name in proof["variables"]]
+    named = [find_variable(variables, name) for name in proof["variables"]]
     if len(set(named)) != len(named):
         raise BadCertificate("the certificate names a variable twice")
     places = [{label: code for code, label in enumerate(labels(variable))} for variable in named]
@@ -263,23 +261,6 @@ def _read_proof(lowered: Lowered, proof: Mapping[str, Any]) -> tuple[Formula, li
         codes = [place[label] for place, label in zip(places, state, strict=True)]
         states.append(conjunction(equals(variable, code) for variable, code in zip(named, codes, strict=True)))
     return disjunction(states), [f"one of {len(states):,} states that the file lists"]
-
-
-def _literal(variables: Mapping[str, Variable], name: str, told: Sequence[str]) -> Formula:
-    variable = _variable(variables, name)
-    known = {label: code for code, label in enumerate(labels(variable))}
-    if isinstance(told, str) or not told or len(set(told)) != len(told):
-        raise BadCertificate(f"the certificate has no list of values for {name!r}")
-    literal = member(variable, sum(1 << known[label] for label in told))
-    if literal.op is not Op.IN:
-        raise BadCertificate(f"the certificate says nothing of {name!r}: all values are listed")
-    return literal
-
-
-def _variable(variables: Mapping[str, Variable], name: str) -> Variable:
-    if name not in variables:
-        raise BadCertificate(f"the model has no variable {name!r}")
-    return variables[name]
 
 
 __all__ = ["SCHEMA", "BadCertificate", "Judged", "digest", "document", "verify"]

@@ -8,7 +8,7 @@ The engines look for them along with the properties.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.engines.engine import Inductive, Outcome, Unreachable
@@ -36,10 +36,18 @@ def changes_of(lowered: Lowered, targets: Sequence[Property]) -> Mapping[str, Ch
     for target in targets:
         if target.name not in declared or target.form is Form.COVER:
             continue
-        read = {variable for variable, _ in variables_of(full[target.name].bad) if variable.role is not Role.ERROR}
+        read = {variable for variable, _ in _read(full[target.name]) if variable.role is not Role.ERROR}
         kept = {lowered.compaction.kept[variable] for variable in read if variable in lowered.compaction.kept}
         found[target.name] = Change(_cover(lowered.system, target.name, kept) if kept else None)
     return found
+
+
+def _read(target: Property) -> Iterator[tuple[Variable, bool]]:
+    """What decides whether it is violated."""
+    yield from variables_of(target.bad)
+    for case in target.cases:
+        for formula in (case.trigger, case.goal, case.recurrent):
+            yield from variables_of(formula)
 
 
 def _cover(system: TransitionSystem, name: str, kept: set[Variable]) -> Property:

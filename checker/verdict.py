@@ -11,6 +11,7 @@ from enum import Enum
 
 from checker.certificate import Certificate
 from checker.invariance import InvariantCertificate
+from checker.live_certificate import CycleCertificate, RoundsCertificate
 from counterexamples.explain import Kind, fault_class, kind
 from counterexamples.trace import Trace
 from spec.typed import Expectation, ExpectationVerb
@@ -35,15 +36,15 @@ class Scope:
 
 @dataclass(frozen=True)
 class Proved:
-    """No reachable state or step, in any number of steps, violates the property."""
+    """No reachable state or step, in any number of steps, violates the property; for a `live` one no run does."""
 
-    certificate: Certificate | InvariantCertificate
+    certificate: Certificate | InvariantCertificate | CycleCertificate | RoundsCertificate
 
 
 @dataclass(frozen=True)
 class Refuted:
-    """`trace` ends in a violation, and the interpreter has walked it.  shortest: why no shorter one exists, or None
-    where that is not known."""
+    """`trace` ends in a violation, or for a `live` property leads back and is one for ever; the interpreter has walked
+    it.  shortest: why no shorter one exists, or None where that is not known."""
 
     trace: Trace
     engine: str
@@ -52,7 +53,8 @@ class Refuted:
 
 @dataclass(frozen=True)
 class HoldsTo:
-    """No violation within `depth` steps.  Beyond nothing is known; `reason` says why the engine stopped there."""
+    """No violation within `depth` steps (of a `live` property: no lasso of so many).  Beyond nothing is known; `reason`
+    says why the engine stopped there."""
 
     depth: int
     reason: str

@@ -25,6 +25,8 @@ from spec.state import Loose
 from spec.typed import Model
 from spec.value import Id
 
+_ADDED: Key = ("added",)
+"""In place of the key of a variable that the lowered system does not have."""
 _LARGEST_ORBIT = 5_000
 _LONGEST_STATEMENT = 48
 
@@ -71,6 +73,14 @@ def sentences(invariant: Invariant, lowered: Lowered) -> tuple[Sentence, ...]:
         for image in members:
             del left[image]
         found.append(words.sentence(cube, len(members), general=True))
+    return tuple(sorted(found, key=lambda s: (len(s.literals), len(str(s)), str(s))))
+
+
+def single_sentences(invariant: Invariant, lowered: Lowered) -> tuple[Sentence, ...]:
+    """Each cube as a sentence of its own: for an invariant of a system that has more variables than the lowered one, to
+    which the symmetries do not extend."""
+    words = _Words(lowered)
+    found = (words.sentence(_literals(cube), 1, general=False) for cube in invariant.cubes)
     return tuple(sorted(found, key=lambda s: (len(s.literals), len(str(s)), str(s))))
 
 
@@ -124,7 +134,7 @@ class _Words:
         )
 
     def sentence(self, cube: Literals, count: int, general: bool) -> Sentence:
-        ordered = sorted(cube, key=lambda literal: self.order[literal[0]])
+        ordered = sorted(cube, key=lambda literal: (self.order.get(literal[0], len(self.order)), literal[0].name))
         told = tuple(self.literal(variable, mask, self._is_live(variable, cube)) for variable, mask in ordered)
         return self._generalised(told, count) if general else Sentence((), told, count)
 
@@ -165,12 +175,12 @@ class _Words:
 
     def _is_live(self, variable: Variable, cube: Literals) -> bool:
         """Whether the cube says that a local's thread stands where the local has a value."""
-        key = self.keys[variable]
+        key = self.keys.get(variable, _ADDED)
         if key[0] != "local":
             return False
         node = next(node for slot, node in self.layout.slots.items() if slot == key[1])
         for other, mask in cube:
-            if self.keys[other] == ("control", key[1]):
+            if self.keys.get(other, _ADDED) == ("control", key[1]):
                 controls = [value for code, value in enumerate(other.values) if mask >> code & 1]
                 return all(
                     isinstance(control, At | Waiting) and key[2] in self.layout.live_at(node, control)
@@ -180,7 +190,7 @@ class _Words:
 
     def literal(self, variable: Variable, mask: int, live: bool = False) -> str:
         """`variable` has one of the codes of `mask`, in words.  live: the code for no value at all is not possible."""
-        key = self.keys[variable]
+        key = self.keys.get(variable, _ADDED)
         possible = [(code, value) for code, value in enumerate(variable.values) if not (live and value is DEAD)]
         inside = [value for code, value in possible if mask >> code & 1]
         outside = [value for code, value in possible if not mask >> code & 1]

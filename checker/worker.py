@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from checker.counting import counting_system
 from checker.engines.engine import (
     Bounded,
     Budget,
     Coverage,
     Engine,
+    FewRounds,
     Inductive,
     Lasso,
     Outcome,
@@ -123,7 +125,7 @@ class Worker:
         if kind == "decided":
             number, data = content
             target = self.targets[number]
-            return Decided(target, unpack(self._system, data))
+            return Decided(target, unpack(self._system, data, target))
         if kind == "progress":
             return Progress(*content)
         return Ended(*content)
@@ -222,6 +224,8 @@ def pack(system: TransitionSystem, outcome: Outcome) -> tuple[object, ...]:
             return ("inductive", _cubes(invariant), frames)
         case Lasso(path=path, loop=loop, case=case, shortest=shortest):
             return ("lasso", path.states, tuple(action.index for action in path.actions), loop, case, shortest)
+        case FewRounds(rounds=rounds, invariants=invariants, frames=frames):
+            return ("few rounds", rounds, tuple(map(_cubes, invariants)), frames)
         case Bounded(depth=depth, reason=reason):
             return ("bounded", depth, reason)
         case Undecided(reason=reason):
@@ -252,8 +256,8 @@ def _invariant(system: TransitionSystem, cubes: _Cubes) -> Invariant:
     return Invariant(tuple(tuple(member(named[name], mask) for name, mask in cube) for cube in cubes))
 
 
-def unpack(system: TransitionSystem, data: tuple[Any, ...]) -> Outcome:
-    """The outcome that `pack` made data of."""
+def unpack(system: TransitionSystem, data: tuple[Any, ...], target: Property) -> Outcome:
+    """The outcome for the property that `pack` made data of."""
     kind, *content = data
     if kind == "reached":
         states, numbers, shortest = content
@@ -264,6 +268,11 @@ def unpack(system: TransitionSystem, data: tuple[Any, ...]) -> Outcome:
     if kind == "lasso":
         states, numbers, loop, case, shortest = content
         return Lasso(Path(states, tuple(system.actions[number] for number in numbers)), loop, case, shortest)
+    if kind == "few rounds":
+        rounds, invariants, frames = content
+        parts = zip(target.cases, rounds, invariants, strict=True)
+        found = (_invariant(counting_system(system, case, most).system, cubes) for case, most, cubes in parts)
+        return FewRounds(rounds, tuple(found), frames)
     if kind == "bounded":
         return Bounded(*content)
     return Undecided(*content)

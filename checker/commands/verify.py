@@ -15,6 +15,8 @@ from counterexamples.render.page import Page, Style
 from spec.load import load
 
 _MOST_SENTENCES = 20
+_OF_ONE_CASE = 3
+"""Obligations."""
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
@@ -59,6 +61,8 @@ def _lines(judged: Judged, page: Page) -> list[str]:
     else:
         mark, style = "✓" if page.unicode else "+", Style.GOOD
         told = "accepted: initiation, consecution and safety hold"
+        if len(judged.obligations) > _OF_ONE_CASE:
+            told += f" in {len(judged.obligations) // _OF_ONE_CASE} cases"
     lines = [page.line([("  ", Style.PLAIN), (mark, style), (f" {name}  {judged.form.value}  {told}", Style.PLAIN)])]
     for sentence in judged.words[:_MOST_SENTENCES]:
         for number, part in enumerate(page.wrap(page.clean(sentence), page.columns - 8)):
@@ -73,6 +77,6 @@ def _extract(judged: tuple[Judged, ...], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for each in judged:
             for name, text in each.obligations.items():
-                (folder / f"{each.name}.{name}.smt2").write_text(text, encoding="utf-8")
+                (folder / f"{each.name}.{name.replace(' ', '_')}.smt2").write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the obligations cannot be written to {folder}: {error}") from None

@@ -9,21 +9,24 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from checker.counting import counting_system
 from checker.engines.engine import (
     Bounded,
     Budget,
     Engine,
+    FewRounds,
     Inductive,
     Lasso,
+    NoFairCycle,
     Outcome,
     Progress,
     Reached,
     Reporter,
     Undecided,
 )
-from checker.formula import equals, member
+from checker.formula import FALSE, TRUE, equals, member
 from checker.invariant import Invariant
-from checker.transition_system import Property, TransitionSystem
+from checker.transition_system import Form, LiveCase, Property, TransitionSystem
 from checker.worker import Decided, Ended, Message, Worker, pack, unpack, wait_for
 from tests.checker.samples import Closed, FakeEngine, Unreachable, X, counter, path, prop
 
@@ -65,16 +68,36 @@ OUTCOMES: list[Outcome] = [
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: type(outcome).__name__)
 def test_outcomes_come_back_as_they_were(outcome: Outcome) -> None:
-    assert unpack(SYSTEM, pack(SYSTEM, outcome)) == outcome
+    assert unpack(SYSTEM, pack(SYSTEM, outcome), P) == outcome
     found = everything(start(lambda reporter: reporter.decided(Q, outcome)))
     assert found == [Decided(Q, outcome), Ended(None)]
     assert isinstance(found[0], Decided)
     assert found[0].target is Q
 
 
-def test_a_closed_set_cannot_be_sent() -> None:
-    with pytest.raises(TypeError):
-        pack(SYSTEM, Unreachable(Closed(), 1))
+def test_a_bound_for_fair_rounds_comes_back_as_it_was() -> None:
+    """The invariants speak of variables of systems that count, which each process makes for itself."""
+    cases = (LiveCase(TRUE, equals(X, 2)), LiveCase(equals(X, 1), equals(X, 2)))
+    live = Property("l", Form.LIVE, FALSE, cases=cases)
+    found = []
+    for case, most in zip(cases, (1, 3), strict=True):
+        count = counting_system(SYSTEM, case, most).count
+        found.append(Invariant(((equals(X, 0), equals(count, most)),)))
+    back = unpack(SYSTEM, pack(SYSTEM, FewRounds((1, 3), tuple(found), 4)), live)
+    assert isinstance(back, FewRounds)
+    assert (back.rounds, back.frames) == ((1, 3), 4)
+    told = [[[(part.variable and part.variable.name, part.mask) for part in cube] for cube in i.cubes] for i in found]
+    assert told == [
+        [[(part.variable and part.variable.name, part.mask) for part in cube] for cube in each.cubes]
+        for each in back.invariants
+    ]
+    assert back.invariants[0].cubes[0][0] is equals(X, 0)
+
+
+def test_what_is_as_large_as_the_state_space_cannot_be_sent() -> None:
+    for outcome in (Unreachable(Closed(), 1), NoFairCycle(Closed(), 1, lambda: None)):
+        with pytest.raises(TypeError):
+            pack(SYSTEM, outcome)
 
 
 def test_progress_comes_back() -> None:
