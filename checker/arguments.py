@@ -72,6 +72,11 @@ def build() -> argparse.ArgumentParser:
     )
     asked.add_argument("--needs", action="store_true", help="find which faults it takes to break each property")
     asked.add_argument("--per-instance", action="store_true", help="with --needs: the faults of single instances")
+    asked.add_argument(
+        "--fairness",
+        action="store_true",
+        help="find which fairness the proofs of live properties need, or would repair",
+    )
     asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
     asked.add_argument(
         "--engine",

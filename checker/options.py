@@ -23,6 +23,8 @@ class Options:
     needs       whether to find, for every property, which faults it takes to break it
     per_instance  with `needs`: whether fault classes are those of single instances
     why         whether to find out what each proof relies on
+    fairness    whether to find out which fairness `live` properties take
+    repairs     whether a refutation of a `live` property may take a second more, to name what would repair it
     strict      whether warnings count as failures
     """
 
@@ -40,6 +42,8 @@ class Options:
     needs: bool = False
     per_instance: bool = False
     why: bool = False
+    fairness: bool = False
+    repairs: bool = False
     strict: bool = False
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checker import needs_report, reasons
+from checker import fairness_report, needs_report, reasons
 from checker.evidence import describe, how_checked, plural
 from checker.exitcode import ExitCode
 from checker.explanation import explained
@@ -137,6 +137,8 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         for part in page.wrap(page.clean(told), page.columns - 4) if told else ():
             yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
     yield from needs_report.block(variant, options.needs and not view.quiet, page)
+    if options.fairness and not view.quiet:
+        yield from fairness_report.block(variant, page)
     if not view.quiet or options.strict:
         yield from _remarks(variant.remarks, page)
     for failure in variant.failures:
@@ -166,7 +168,10 @@ def _row(result: Result, options: Options, page: Page, widths: _Widths) -> Itera
         ("  ", Style.PLAIN),
     ]
     indent = 4 + widths.name + 2 + widths.form + 2 + widths.verdict + 2
-    evidence = page.clean(describe(result.verdict))
+    evidence = describe(result.verdict)
+    if isinstance(result, PropertyResult) and not options.fairness:
+        evidence += fairness_report.repaired(result)
+    evidence = page.clean(evidence)
     room = page.columns - indent
     if room >= _NARROWEST_EVIDENCE:
         first, *rest = page.wrap(evidence, room)

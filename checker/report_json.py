@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from checker.assumptions import Assumption
 from checker.certificate import Certificate
 from checker.exitcode import ExitCode
 from checker.explanation import explained
+from checker.fairness_needs import FairnessNeeds, Relied
 from checker.invariance import InvariantCertificate
+from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.needs import FaultSet, Needs, in_order
 from checker.options import Options
 from checker.reliance import Why
@@ -33,6 +36,7 @@ from counterexamples.render import json as trace_json
 from counterexamples.trace import Trace
 from spec.diagnostic import Diagnostic
 from spec.source import Span
+from spec.typed import Fairness
 from spec.value import Member, Value
 
 SCHEMA = "counterpoint-report/1"
@@ -111,6 +115,7 @@ def _result(result: Result, options: Options) -> dict[str, object]:
     if isinstance(result, PropertyResult):
         found["form"] = result.form.value
         found["why"] = None if result.why is None else _why(result.why)
+        found["fairness"] = None if result.fairness is None else _fairness(result.fairness, result.name)
         found["needs"] = None if result.needs is None else _needs(result.needs, result.name)
     name = result.name if isinstance(result, PropertyResult) else None
     return {
@@ -136,7 +141,7 @@ def _evidence(verdict: Verdict, name: str | None) -> dict[str, object]:
         case Proved(certificate=certificate) | Uncovered(certificate=certificate):
             return _certificate(certificate)
         case Refuted(trace=trace, engine=engine, shortest=why) | Covered(trace=trace, engine=engine, shortest=why):
-            return {"engine": engine, "shortest": why, **_trace(trace, name)}
+            return {"engine": engine, "shortest": why, "loop": trace.loop, **_trace(trace, name)}
         case (
             HoldsTo(depth=depth, reason=reason, engine=engine) | UncoveredTo(depth=depth, reason=reason, engine=engine)
         ):
@@ -149,7 +154,22 @@ def _evidence(verdict: Verdict, name: str | None) -> dict[str, object]:
             return {"furthest_beat": furthest, "beat": beat}
 
 
-def _certificate(certificate: Certificate | InvariantCertificate) -> dict[str, object]:
+def _certificate(
+    certificate: Certificate | InvariantCertificate | CycleCertificate | RoundsCertificate,
+) -> dict[str, object]:
+    if isinstance(certificate, CycleCertificate):
+        return {**_certificate(certificate.closed), "fair_cycles": 0}
+    if isinstance(certificate, RoundsCertificate):
+        return {
+            "engine": certificate.engine,
+            "fair_rounds": list(certificate.rounds),
+            "clauses": certificate.clauses,
+            "frames": certificate.frames,
+            "invariant": list(certificate.told()),
+            "interpreter_states": certificate.walked,
+            "interpreter_steps": certificate.steps,
+            "interpreter_fair_rounds": certificate.longest,
+        }
     if isinstance(certificate, InvariantCertificate):
         return {
             "engine": certificate.engine,
@@ -210,6 +230,36 @@ def _needs(needs: Needs, name: str) -> dict[str, object]:
         "undecided": [[str(fault) for fault in in_order(each, needs.classes)] for each in needs.undecided],
         "reason": needs.reason,
     }
+
+
+def _fairness(found: FairnessNeeds, name: str) -> dict[str, object]:
+    if isinstance(found, Relied):
+        return {
+            "complete": found.complete,
+            "reason": found.reason,
+            "sets": [
+                {
+                    "assumptions": [
+                        {**_assumption(each.assumption, each.fairness), "without": _evidence(each.without, name)}
+                        for each in enough.needed
+                    ],
+                    "evidence": _evidence(enough.verdict, name),
+                }
+                for enough in found.sets
+            ],
+        }
+    return {
+        "tried": found.tried,
+        "repairs": [
+            {**_assumption(each.assumption, each.fairness), "evidence": _evidence(each.verdict, name)}
+            for each in found.found
+        ],
+        "open": [{**_assumption(each, fair), "reason": reason} for each, fair, reason in found.open],
+    }
+
+
+def _assumption(assumption: Assumption, fair: Fairness) -> dict[str, object]:
+    return {"kind": assumption.kind.value, "of": assumption.name, "fairness": fair.value}
 
 
 def _sets(sets: Sequence[FaultSet] | None) -> list[list[str]] | None:

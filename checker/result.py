@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from checker.bundle import Failure
 from checker.coverage import Activity
 from checker.exitcode import ExitCode, gravest
+from checker.fairness_needs import FairnessNeeds, Relied
 from checker.needs import Needs
 from checker.options import Options
 from checker.reliance import Why
@@ -46,10 +47,13 @@ class PropertyResult:
     """Which faults it takes to break it; None where that was not asked."""
     why: Why | None = None
     """What the proof relies on; None where that was not asked or there is no proof."""
+    fairness: FairnessNeeds | None = None
+    """Which fairness a `live` property takes; None where that was not asked, or nothing was found."""
 
     def code(self, options: Options) -> ExitCode:
         code = _code(self.verdict, self.judged, options)
         partial = options.needs and self.needs is not None and not self.needs.complete
+        partial = partial or (options.fairness and isinstance(self.fairness, Relied) and not self.fairness.complete)
         return gravest((code, ExitCode.INCONCLUSIVE)) if partial and not options.asks_for_bound else code
 
 

@@ -16,6 +16,7 @@ from checker.choosing import Chosen
 from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
 from checker.engines.engine import Unreachable
+from checker.fairness_search import FairnessSearch
 from checker.faultsets import parse_faults
 from checker.instances import split
 from checker.lower import Lowered, LoweringLimit, lower
@@ -23,11 +24,11 @@ from checker.lowering.properties import MODEL_ERRORS
 from checker.needs import Needs, judge_needs
 from checker.needs_search import NeedsSearch
 from checker.options import Options
-from checker.plan import Decisions, Observer, decide
+from checker.plan import HELPERS, Decisions, Observer, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell
-from checker.transition_system import Property
+from checker.transition_system import Form, Property
 from checker.vacuity import Change, changes_of, is_never_reached
 from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
 from spec import syntax
@@ -36,6 +37,8 @@ from spec.typecheck import Checked
 from spec.typed import Model, PropertyForm, Scenario
 
 INTERRUPTED = "interrupted"
+_QUICKLY = 1.0
+"""Seconds for repairs that nobody asked for."""
 _GRACE = 1.0
 """Seconds for a scenario when the variant's time is used up."""
 
@@ -99,6 +102,7 @@ class _Check:
             lowered = lower(self.model, max_faults=self.options.max_faults, deadline=deadline)
             self._check_properties(lowered)
             self._find_needs()
+            self._find_fairness(lowered)
             self._tell(scenarios, lowered)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -191,7 +195,8 @@ class _Check:
         """Why the proof of a property says nothing; None as far as is known that it does."""
         for cover in lowered.antecedents.get(target.name, ()):
             if is_never_reached(lowered.system, cover, decisions.outcome(cover)):
-                return RemarkKind.VACUOUS, "the left side of an implication in it is never true"
+                which = "its left side" if target.form is Form.LIVE else "the left side of an implication in it"
+                return RemarkKind.VACUOUS, f"{which} is never true"
         if change is None:
             return None
         never = change.cover is None or is_never_reached(lowered.system, change.cover, decisions.outcome(change.cover))
@@ -213,6 +218,25 @@ class _Check:
             if needs is not None:
                 judged = self._judge(result.name, result.verdict, needs)
                 self.properties[place] = replace(result, needs=needs, judged=judged)
+
+    def _find_fairness(self, lowered: Lowered) -> None:
+        """Finds which fairness `live` properties take; unasked, only one repair of a refutation, if that is quick."""
+        asked = [result for result in self.properties if result.form is PropertyForm.LIVE]
+        wanted = self.options.fairness or self.options.repairs
+        if not asked or not wanted or self.interrupted or self.failures:
+            return
+        seconds = self.options.timeout if self.options.fairness else _QUICKLY
+        deadline = time.monotonic() + seconds
+        helpers = HELPERS if self.options.fairness else ()
+        search = FairnessSearch(lowered, self.options, self.observer, self.context, deadline, helpers)
+        for place, result in enumerate(self.properties):
+            if result in asked:
+                target = next(each for each in lowered.system.properties if each.name == result.name)
+                found = search.run(target, result.verdict, not self.options.fairness)
+                self.properties[place] = replace(result, fairness=found)
+        self.interrupted = search.interrupted
+        for failure in search.failures:
+            self._failed(failure)
 
     def _asks_needs(self, result: PropertyResult) -> bool:
         if result.form is PropertyForm.COVER:

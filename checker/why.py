@@ -84,7 +84,17 @@ def _without(
     )
     if isinstance(checked, tuple):
         return f"the model has an error without it: {checked[0].message}"
-    asked = replace(options, properties=proved, timeout=seconds, needs=False, why=False, engine="auto", depth=None)
+    asked = replace(
+        options,
+        properties=proved,
+        timeout=seconds,
+        needs=False,
+        why=False,
+        fairness=False,
+        repairs=False,
+        engine="auto",
+        depth=None,
+    )
     changed = Chosen(choice.variant, choice.doc, checked)
     report = check_choice(part.module, changed, asked, observer, set())
     if report.interrupted:

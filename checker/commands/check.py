@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checker import catalogue, needs_report, proof_file
+from checker import catalogue, fairness_report, needs_report, proof_file
 from checker.arguments import assignments
 from checker.bundle import Failure, OwnError
 from checker.check import check_file
@@ -88,6 +88,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         events.end(reports, options, code, seconds)
     else:
         advice = None if arguments.quiet else hint(reports, options, view)
+        if advice:
+            console.show(f"{advice}\n")
+        advice = None if arguments.quiet else fairness_report.hint(reports)
         if advice:
             console.show(f"{advice}\n")
         table = needs_report.overview(reports, page) if options.needs and not view.quiet else ""
@@ -174,5 +177,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         needs=arguments.needs,
         per_instance=arguments.per_instance,
         why=arguments.why,
+        fairness=arguments.fairness,
+        repairs=not arguments.quiet,
         strict=arguments.strict,
     )
