@@ -106,6 +106,7 @@ def build() -> argparse.ArgumentParser:
     shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
     shown.add_argument("--github", action="store_true", help="annotations for the log of a GitHub workflow as well")
     kept = check.add_argument_group("files to write besides")
+    kept.add_argument("--html", metavar="FILE", help="a web page of everything found, to step through the runs")
     kept.add_argument("--junit", metavar="FILE", help="results in JUnit's XML, for CI servers")
     kept.add_argument("--sarif", metavar="FILE", help="what is wrong, with traces, in SARIF 2.1.0, for code hosts")
     kept.add_argument("--summary", metavar="FILE", help="a summary in Markdown, with traces as Mermaid diagrams")

@@ -110,14 +110,16 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
 
 def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options: Options, seconds: float) -> None:
     """Writes the files that were asked for.  Raises UsageError for one that cannot be written."""
-    if not (arguments.junit or arguments.sarif or arguments.summary):
+    if not (arguments.html or arguments.junit or arguments.sarif or arguments.summary):
         return
     from checker.outputs.complaint import complaints
     from checker.outputs.junit import junit
     from checker.outputs.markdown import markdown
     from checker.outputs.sarif import sarif
+    from checker.webpage import page
 
     wanted: list[tuple[str | None, Callable[[], str]]] = [
+        (arguments.html, lambda: page(reports, options)),
         (arguments.junit, lambda: junit(reports, options)),
         (arguments.sarif, lambda: sarif(complaints(reports, options))),
         (arguments.summary, lambda: markdown(reports, options, seconds)),

@@ -1,0 +1,188 @@
+"""What a check has found, as a web page: chooses what `counterexamples.web` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from checker.evidence import describe
+from checker.exitcode import ExitCode
+from checker.explanation import explained
+from checker.invariance import InvariantCertificate
+from checker.needs import FaultSet, Needs, name_of
+from checker.options import Options
+from checker.result import FileReport, PropertyResult, Result, VariantReport
+from checker.tally import tally
+from checker.verdict import Covered, Judgement, Proved, Refuted, Runs, Verdict, title
+from counterexamples.trace import Trace
+from counterexamples.web.document import Cell, Chapter, Exhibit, Finding, Grid, Section, document
+from spec.source import Source
+
+
+def page(reports: Sequence[FileReport], options: Options) -> str:
+    """The page's text.  How long it took is not in it: the same models and options give the same page."""
+    line = tally(reports, options, 0.0).rpartition(" in ")[0]
+    return document([_chapter(report, options) for report in reports], line)
+
+
+def _chapter(report: FileReport, options: Options) -> Chapter:
+    sources = list(dict.fromkeys(_sources(report)))
+    files = _names(sources)
+    told = tuple((files[source.name], source.text) for source in sources)
+    sections = tuple(_Section(variant, report, options, sources, files).content() for variant in report.variants)
+    return Chapter(report.name, report.doc, told, sections)
+
+
+def _names(sources: Sequence[Source]) -> dict[str, str]:
+    """What people see of each file's name: as little of its path as tells it from the others."""
+    shown: dict[str, str] = {}
+    for source in sources:
+        parts = source.name.replace("\\", "/").split("/")
+        for length in range(1, len(parts) + 1):
+            name = "/".join(parts[-length:])
+            if sum(f"/{other.name}".endswith(f"/{name}") for other in sources) == 1:
+                break
+        shown[source.name] = name
+    return shown
+
+
+def _sources(report: FileReport) -> Iterator[Source]:
+    """The texts that the page may point into, the model's own first."""
+    for variant in report.variants:
+        if variant.model is None:
+            continue
+        for process in variant.model.processes:
+            yield from (thread.span.source for thread in process.threads)
+        yield from (declared.span.source for declared in variant.model.properties)
+        yield from (scenario.span.source for scenario in variant.model.scenarios)
+    for diagnostic in report.errors:
+        if diagnostic.span is not None:
+            yield diagnostic.span.source
+
+
+class _Section:
+    """The section of one variant, with the runs that it has collected so far."""
+
+    def __init__(
+        self,
+        variant: VariantReport,
+        report: FileReport,
+        options: Options,
+        sources: Sequence[Source],
+        files: Mapping[str, str],
+    ) -> None:
+        self.variant = variant
+        self.report = report
+        self.options = options
+        self.main = sources[0] if sources else None
+        self.files = files
+        self.exhibits: list[Exhibit] = []
+
+    def content(self) -> Section:
+        variant, report = self.variant, self.report
+        findings = []
+        for result in variant.results:
+            first = len(self.exhibits)
+            self.collect(result)
+            places = tuple(range(first, len(self.exhibits)))
+            findings.append(_finding(result, self.options, self.main, places))
+        wrong = [*report.errors, *variant.errors, *report.warnings, *variant.warnings]
+        told = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in wrong]
+        told += [remark.message for remark in (*report.remarks, *variant.remarks)]
+        told += [f"internal error: {failure.message}" for failure in (*report.failures, *variant.failures)]
+        needed = [row for result in variant.properties for row in self.needed(result)]
+        note = "Minimal sets of fault classes that break a property, and maximal ones under which it is proved."
+        columns = ("property", "faults", "verdict", "evidence")
+        return Section(
+            variant.variant,
+            variant.doc,
+            str(variant.scope),
+            tuple(findings),
+            tuple(self.exhibits),
+            (Grid("Which faults it takes", note, columns, tuple(needed)),) if needed else (),
+            tuple(dict.fromkeys(told)),
+        )
+
+    def collect(self, result: Result) -> None:
+        """The trace of a verdict, and those of the other fault sets that break the property."""
+        verdict = result.verdict
+        name = result.name if isinstance(result, PropertyResult) else None
+        if isinstance(verdict, Runs):
+            self.show(result.name, None, verdict, verdict.trace, "")
+        if not isinstance(verdict, Refuted | Covered):
+            return
+        needs = result.needs if isinstance(result, PropertyResult) else None
+        if needs is None:
+            self.show(result.name, name, verdict, verdict.trace, "")
+            return
+        sets = {
+            each.verdict.trace.events: (each.verdict, name_of(each.faults, needs.classes)) for each in needs.breaking
+        }
+        for found, faults in {verdict.trace.events: (verdict, ""), **sets}.values():
+            self.show(result.name, name, found, found.trace, faults)
+
+    def show(self, name: str, subject: str | None, verdict: Verdict, trace: Trace, faults: str) -> None:
+        explanation = explained(trace, subject)
+        self.exhibits.append(Exhibit(name, subject, title(verdict), faults, trace, explanation, self.files))
+
+    def needed(self, result: PropertyResult) -> Iterator[tuple[Cell, ...]]:
+        """The sets of fault classes that break a property, each with its run, and those under which it holds."""
+        needs = result.needs
+        if needs is None:
+            return
+        shown = {(exhibit.property, exhibit.trace.events): place for place, exhibit in enumerate(self.exhibits)}
+        for broken in needs.breaking:
+            exhibit = shown.get((result.name, broken.verdict.trace.events))
+            verdict = Cell("REFUTED", "bad", exhibit)
+            yield self.row(result, needs, broken.faults, verdict, describe(broken.verdict))
+        for kept in needs.tolerated:
+            yield self.row(result, needs, kept.faults, Cell("PROVED", "good"), describe(kept.verdict))
+        for unknown in needs.undecided:
+            yield self.row(result, needs, unknown, Cell("UNDECIDED", "doubt"), needs.reason)
+
+    def row(
+        self, result: PropertyResult, needs: Needs, faults: FaultSet, verdict: Cell, evidence: str
+    ) -> tuple[Cell, ...]:
+        return Cell(result.name), Cell(name_of(faults, needs.classes)), verdict, Cell(evidence)
+
+
+def _finding(result: Result, options: Options, main: Source | None, exhibits: tuple[int, ...]) -> Finding:
+    verdict = result.verdict
+    proof: tuple[str, ...] = ()
+    if isinstance(verdict, Proved) and isinstance(verdict.certificate, InvariantCertificate):
+        proof = tuple(map(str, verdict.certificate.told()))
+    form = result.form.value if isinstance(result, PropertyResult) else "scenario"
+    line = None if result.span is None or result.span.source is not main else result.span.line
+    return Finding(
+        result.name,
+        form,
+        title(verdict),
+        _tone(result, options),
+        describe(verdict),
+        _expected(result),
+        result.doc,
+        line,
+        proof,
+        exhibits,
+    )
+
+
+def _tone(result: Result, options: Options) -> str:
+    """`good` where all is as expected, and where nothing is expected and nothing is refuted."""
+    match result.code(options):
+        case ExitCode.MET:
+            return "bad" if isinstance(result.verdict, Refuted) else "good"
+        case ExitCode.REFUTED:
+            return "bad"
+        case _:
+            return "doubt"
+
+
+def _expected(result: Result) -> str:
+    told = []
+    for judged in result.judged:
+        mark = {Judgement.MET: "as expected", Judgement.NOT_JUDGED: "not judged"}
+        told.append(mark.get(judged.judgement, f"{judged.judgement.value}: {judged.expectation.verb.value}"))
+    return ", ".join(dict.fromkeys(told))
+
+
+__all__ = ["page"]

@@ -1,0 +1,1 @@
+"""Traces as a web page: one self-contained HTML file."""
