@@ -10,7 +10,19 @@ from checker.options import DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
-COMMANDS = ("check", "verify", "crashpoints", "trace", "replay", "draw", "list", "run", "explain", "completion")
+COMMANDS = (
+    "check",
+    "verify",
+    "crashpoints",
+    "graph",
+    "trace",
+    "replay",
+    "draw",
+    "list",
+    "run",
+    "explain",
+    "completion",
+)
 
 TRACE_FORMATS = ("json", "itf", "mermaid", "dot")
 
@@ -27,6 +39,8 @@ examples:
   counterpoint check my.cpt -D N=3 --with rescan --faults "crash Server, lose Server -- postgres"
   counterpoint check my.cpt --needs                   which faults it takes to break each property
   counterpoint run my.cpt --seed 7                    one random run
+  counterpoint crashpoints my.cpt                     which step is dangerous, and when
+  counterpoint graph my.cpt --show db.row -o my.svg   a picture of the states
   counterpoint trace my.cpt --property kept --to mermaid
   counterpoint replay trace.json my.cpt               is it still a run of the model
   counterpoint draw my.cpt --property kept -o kept.svg
@@ -151,6 +165,37 @@ def build() -> argparse.ArgumentParser:
     )
     points.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-crashpoints/1)")
     _common(points)
+
+    graph = commands.add_parser(
+        "graph",
+        help="a picture of the states, or of a process",
+        description="Draws the states of a model, the part around a counterexample, or the control of a process.",
+    )
+    graph.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
+    graph.add_argument("--variant", metavar="NAME", help="the variant (needed where the model has several)")
+    _model_options(graph)
+    graph.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
+    graph.add_argument(
+        "--show", action="append", default=[], metavar="EXPR", help="one node for states with equal values (repeatable)"
+    )
+    graph.add_argument("--around", metavar="PROPERTY", help="only what is near a counterexample of this property")
+    graph.add_argument("--depth", type=_count, metavar="N", help="only states within N steps")
+    graph.add_argument("--process", metavar="NAME", help="the control graph of this process instead")
+    graph.add_argument(
+        "--states", type=_positive, default=20_000, metavar="N", help="look at no more than N states (default 20000)"
+    )
+    graph.add_argument(
+        "--nodes", type=_positive, default=300, metavar="N", help="draw no more than N nodes (default 300)"
+    )
+    graph.add_argument("--output", "-o", metavar="FILE", help="FILE.dot, .svg, .png or .pdf (default: DOT text)")
+    graph.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help=f"for the check with --around (default {DEFAULT_TIMEOUT:.0f})",
+    )
+    _common(graph)
 
     trace = commands.add_parser(
         "trace",

@@ -92,6 +92,44 @@ TOOL_CODES: tuple[Code, ...] = (
         is_model=False,
     ),
     Code(
+        "E410",
+        "the model has too many states to be looked at",
+        "A graph is made of all states, and a model of more than a few thousand has no picture that anybody could "
+        "read. `--around PROPERTY` shows the part near a counterexample, `--depth N` what is near the initial state, "
+        "and `--states N` looks at more. Nothing is left out without a word.",
+        "counterpoint graph conductor/04_syntax_error --variant v5_5_0",
+        "counterpoint graph conductor/04_syntax_error --variant v5_5_0 --around no_backend_error",
+        is_model=False,
+    ),
+    Code(
+        "E411",
+        "the graph has too many nodes to be drawn",
+        "`--show EXPR` makes one node of all states in which the expression has the same value; it may be given "
+        "several times. What is left out is what the expressions do not tell apart.",
+        "counterpoint graph conductor/05_abandoned --variant v5_3_2 -o graph.svg",
+        "counterpoint graph conductor/05_abandoned --variant v5_3_2 --show postgres.workflow -o graph.svg",
+        is_model=False,
+    ),
+    Code(
+        "E412",
+        "a graph cannot be written as such a file",
+        "The ending of the file's name says what to write: `.dot` (or `.gv`) for the text, `.svg`, `.png` or `.pdf` "
+        "for a picture.",
+        "counterpoint graph jobs.cpt -o jobs.jpg",
+        "counterpoint graph jobs.cpt -o jobs.png",
+        is_model=False,
+    ),
+    Code(
+        "E413",
+        "the program that draws graphs is missing, or has failed",
+        "Pictures of graphs are drawn by the program `dot` of Graphviz, which comes with most systems as the package "
+        "`graphviz`. Without it, `-o FILE.dot` writes the text, which other tools and web pages draw as well. Checks, "
+        "traces and all other formats need no such program.",
+        "counterpoint graph jobs.cpt -o jobs.svg",
+        "counterpoint graph jobs.cpt -o jobs.dot",
+        is_model=False,
+    ),
+    Code(
         "E421",
         "the picture's format is not known",
         "The end of the file's name says what is drawn: `.svg`, `.png` or `.pdf`.",

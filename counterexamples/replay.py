@@ -73,6 +73,30 @@ def confirm(
     return _judge(declared, trace, run, interpreter, limit)
 
 
+def own_states(trace: Trace, interpreter: Interpreter) -> tuple[GlobalState, ...]:
+    """The interpreter's states along a trace: with the locals that the trace leaves out.  Raises ValueError when it is
+    no run of the interpreter."""
+    layers: list[dict[GlobalState, GlobalState | None]] = [{interpreter.initial(): None}]
+    for event, claimed in zip(trace.events, trace.states[1:], strict=True):
+        layers.append(
+            {
+                after: before
+                for before in layers[-1]
+                for happened, after in interpreter.successors(before)
+                if happened == event and not differences(claimed, after)
+            }
+        )
+    if not layers[-1]:
+        raise ValueError("the trace is no run of the interpreter")
+    here: GlobalState | None = next(iter(layers[-1]))
+    found: list[GlobalState] = []
+    for layer in reversed(layers):
+        assert here is not None
+        found.append(here)
+        here = layer[here]
+    return tuple(reversed(found))
+
+
 def _judge(
     declared: PropertyDeclaration, trace: Trace, run: _Run, interpreter: Interpreter, limit: int
 ) -> Confirmed | Mismatch | Unconfirmed:

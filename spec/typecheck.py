@@ -9,7 +9,7 @@ whatever uses it, so that one mistake gives one message.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -24,6 +24,7 @@ from spec.checking.faults import Faults
 from spec.checking.flow import statements
 from spec.checking.properties import Properties
 from spec.checking.scenarios import Scenarios
+from spec.checking.scope import Context, Scope
 from spec.checking.settings import Settings
 from spec.checking.threads import CheckedThreads, Threads
 from spec.checking.trees import reads
@@ -32,11 +33,11 @@ from spec.checking.usage import Usage
 from spec.checking.variables import Variables
 from spec.checking.world import World
 from spec.diagnostic import Diagnostic
-from spec.typed import Expectation, Fresh, Model, Then, Variant
+from spec.typed import Expectation, Expression, Fresh, Model, Then, Variant
 from spec.types import IdType
 from spec.value import Value
 
-__all__ = ["Checked", "Choice", "typecheck"]
+__all__ = ["Checked", "Choice", "typecheck", "typecheck_expressions"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,20 @@ def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | 
     that is found, in the order of the source.  Raises nothing."""
     with _deep_recursion():
         return _typecheck(World(module, choice or Choice()))
+
+
+def typecheck_expressions(
+    module: syntax.Module, choice: Choice | None, nodes: Sequence[syntax.Expression]
+) -> tuple[Expression, ...] | tuple[Diagnostic, ...]:
+    """Typed expressions over the states of a module's model, which may speak of what scenarios may speak of; or every
+    error that is found in the module or in them.  Raises nothing."""
+    with _deep_recursion():
+        world = World(module, choice or Choice())
+        checked = _typecheck(world)
+        if isinstance(checked, tuple):
+            return checked
+        found = [world.expressions.infer(node, Context(Scope(), "scenario", ghosts=True)) for node in nodes]
+        return world.problems.errors() or tuple(each for each in found if each is not None)
 
 
 @contextmanager

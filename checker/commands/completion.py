@@ -8,6 +8,9 @@ from checker.arguments import COMMANDS, build
 from checker.console import Console
 from checker.exitcode import ExitCode
 
+_OF_MODELS = ("check", "run", "crashpoints", "graph", "trace", "replay", "draw")
+"""The commands whose arguments are models."""
+
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Prints the script for the shell that was named."""
@@ -43,7 +46,7 @@ _counterpoint() {{
 {cases}
   esac
   case "${{COMP_WORDS[1]}}" in
-    check|run|crashpoints|trace|replay|draw)
+    {"|".join(_OF_MODELS)})
       if [ "${{current#-}}" = "$current" ]; then
         words="$words $(counterpoint list --names 2>/dev/null)"
         COMPREPLY=( $(compgen -W "$words" -- "$current") $(compgen -d -- "$current") )
@@ -105,9 +108,7 @@ def _fish() -> str:
             given = f" -x -a '{' '.join(values)}'" if values else ""
             lines.append(f"complete -c counterpoint {condition} {kind} -d '{_quote(told)}'{given}")
     models = "-a '(counterpoint list --names 2>/dev/null; __fish_complete_suffix .cpt; __fish_complete_suffix .json)'"
-    lines.append(
-        f"complete -c counterpoint -n '__fish_seen_subcommand_from check run crashpoints trace replay draw' {models}"
-    )
+    lines.append(f"complete -c counterpoint -n '__fish_seen_subcommand_from {' '.join(_OF_MODELS)}' {models}")
     lines.append("complete -c counterpoint -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'")
     return "\n".join(lines) + "\n"
 
@@ -155,8 +156,7 @@ def _zsh_options(command: str) -> str:
 def _zsh_rest(command: str) -> str:
     if command == "completion":
         return "'1:shell:(bash zsh fish)'"
-    takes_models = ("check", "run", "crashpoints", "trace", "replay", "draw")
-    return "'*:model:_counterpoint_models'" if command in takes_models else ""
+    return "'*:model:_counterpoint_models'" if command in _OF_MODELS else ""
 
 
 def _quote(text: str) -> str:

@@ -40,12 +40,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """kind: whose step it is; None for a line of control."""
+    """kind: whose step it is; None for a line of control.  bold: one of those that matter most."""
 
     source: str
     target: str
     lines: tuple[str, ...] = ()
     kind: Kind | None = None
+    bold: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def to_dot(graph: Graph) -> str:
         },
     )
     if graph.caption:
-        drawn.attr(label=_label(graph.caption), labelloc="b", labeljust="l")
+        drawn.attr(label=_label(graph.caption, left=True, widest=120), labelloc="b", labeljust="l")
     grouped = {name for _, names in graph.groups for name in names}
     for number, (title, names) in enumerate(graph.groups):
         with drawn.subgraph(name=f"cluster_{number}") as box:
@@ -112,8 +113,15 @@ def to_dot(graph: Graph) -> str:
             drawn.node(f"start_{node.name}", "", shape="circle", width="0.12", fillcolor="black", tooltip="start")
             drawn.edge(f"start_{node.name}", node.name)
     for edge in graph.edges:
-        attributes = _EDGES.get(edge.kind, {})
-        drawn.edge(edge.source, edge.target, label=_label(edge.lines) if edge.lines else None, **attributes)
+        attributes = dict(_EDGES.get(edge.kind, {}))
+        if edge.bold:
+            attributes["penwidth"] = "2.2"
+        drawn.edge(
+            edge.source,
+            edge.target,
+            label=_label([f" {line} " for line in edge.lines]) if edge.lines else None,
+            **attributes,
+        )
     text: str = drawn.source
     return text
 
@@ -149,8 +157,10 @@ def _add(drawn: graphviz.Digraph, node: Node) -> None:
     drawn.node(node.name, _label(node.lines), tooltip=_label((node.tip,)) if node.tip else " ", **attributes)
 
 
-def _label(lines: Sequence[str]) -> str:
-    """The lines of a label, of which Graphviz interprets nothing."""
-    shown = [visible(line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…") for line in lines]
+def _label(lines: Sequence[str], left: bool = False, widest: int = _WIDEST) -> str:
+    """The lines of a label, of which Graphviz interprets nothing; below each other, centred or at the left."""
+    shown = [visible(line if len(line) <= widest else line[: widest - 1] + "…") for line in lines]
     escaped: str = "\\n".join(graphviz.escape(line) for line in shown)
+    if left:
+        escaped = "".join(f"{graphviz.escape(line)}\\l" for line in shown)
     return graphviz.nohtml(escaped) if escaped.startswith("<") else escaped

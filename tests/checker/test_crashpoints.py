@@ -250,7 +250,24 @@ def test_a_bound_is_undecided() -> None:
     assert Effect.UNDECIDED in effects
 
 
-@pytest.mark.parametrize("text", [CALLS, CHOICE], ids=["calls", "choice"])
+WAITING = """\
+store db { durable x: 0..2; durable y: bool }
+process Writer { task write { db.x := 1; db.x := 2 } }
+process Server { on hold() { await db.y } }
+process Client { task ask { call Server.hold() } }
+faults { crash Writer without restart }
+at rest done: db.x == 2
+recoverable held: db.y
+"""
+"""The client stands at its first statement, in a call that never ends."""
+
+
+def test_who_waits_at_the_first_statement_is_not_in_the_middle_of_work() -> None:
+    found = mapped(model_of(WAITING))
+    assert table(found, "done")["write: db.x := 2"] == ["BREAKS", "ok", ".", ".", "."]
+
+
+@pytest.mark.parametrize("text", [CALLS, CHOICE, WAITING], ids=["calls", "choice", "waiting"])
 def test_the_interpreter_alone_finds_the_same(text: str) -> None:
     compare_model(model_of(text), 3000)
 
