@@ -44,6 +44,9 @@ class FairnessAgreement:
 
     def complaint(self, state: GlobalState, code: State, able: frozenset[Mover]) -> str | None:
         """None as long as both agree.  `able`: who can move in the state, by the interpreter."""
+        if state.error is not None:
+            # No run goes on from here, whatever the constraints say.
+            return None
         ours = {each for each in able if self._strength(each) is not Fairness.UNFAIR}
         theirs = {each for each, constraint in self._constraints.items() if self._holds(constraint.enabled, code)}
         for each in ours ^ theirs:
@@ -52,8 +55,6 @@ class FairnessAgreement:
         for each in theirs:
             if self._constraints[each].strong is not (self._strength(each) is Fairness.STRONG):
                 return f"interpreter and transition system differ about how fair {each.subject} is"
-        if state.error is not None:
-            return None
         for place, case in enumerate(self._target.cases):
             goal, recurrent = self._holds(case.goal, code), self._holds(case.recurrent, code)
             trigger = self._holds(case.trigger, code) and not goal

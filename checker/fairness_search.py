@@ -35,7 +35,7 @@ from checker.assumptions import (
 from checker.bundle import Failure, OwnError
 from checker.confirm import Confirmation, Context
 from checker.fairness_needs import Assumptions, Enough, FairnessNeeds, Needed, Relied, Repair, Repairs
-from checker.formula import conjunction, disjunction, negate
+from checker.formula import disjunction
 from checker.lower import Lowered
 from checker.options import Options
 from checker.plan import HELPERS, Observer, decide
@@ -267,7 +267,7 @@ def _constraints(system: TransitionSystem, topology: Topology, fair: Strength) -
         if moving is not None and fair(moving) is not Fairness.UNFAIR:
             actions.setdefault(moving, []).append(action.index)
     for moving, indices in actions.items():
-        enabled = conjunction((negate(system.halted), disjunction(system.actions[index].guard for index in indices)))
+        enabled = disjunction(system.actions[index].guard for index in indices)
         strong = fair(moving) is Fairness.STRONG
         group = moving.kind.value if moving.assumption is None else moving.assumption.name
         yield FairnessConstraint(f"{group} ({moving.subject})", group, strong, enabled, frozenset(indices))
