@@ -22,9 +22,11 @@ BOOL = "bool"
 
 @dataclass
 class Program:
-    """pick: draws an index below its argument; everything random comes from it."""
+    """pick: draws an index below its argument; everything random comes from it.  live: the properties are `live` ones,
+    and threads and fault classes say how fair they are."""
 
     pick: Callable[[int], int]
+    live: bool = False
     names: int = 0
     locals: list[tuple[str, str]] = field(default_factory=list)
     in_server: bool = False
@@ -88,17 +90,17 @@ class Program:
         self.in_server = True
         if self.has_handler:
             places = " [2]" if self.chance(20) else ""
-            lines += [f"  on handle(w: Work): Status{places} {{"]
+            lines += [f"  {self.fair()} on handle(w: Work): Status{places} {{"]
             self.locals = [("w", WORK)]
             lines += self.block(1 + self.pick(2), 2, called=True)
             lines += [f"    return {self.expression(STATUS, 1, pure=True)}", "  }"]
-        lines += [f"  on start(w: {'fresh ' if self.chance(60) else ''}Work) {{"]
+        lines += [f"  {self.fair()} on start(w: {'fresh ' if self.chance(60) else ''}Work) {{"]
         self.locals = [("w", WORK)]
         lines += ["db.row[w] := A"] if self.chance(60) else []
         lines += ["db.todo.push(w)"] if self.chance(60) else []
         lines += [*self.block(1 + self.pick(3), 2), "  }"]
         if self.chance(70):
-            lines += ["  loop sweep {"]
+            lines += [f"  {self.fair()} loop sweep {{"]
             self.locals = []
             lines += [*self.block(1 + self.pick(3), 2, begin=True), "  }"]
         lines += ["}"]
@@ -106,7 +108,7 @@ class Program:
         self.client = self.has_handler or self.chance(30)
         if self.client:
             kind = self.one(["task", "loop"])
-            lines += ["process Client[1] {", f"  {kind} work {{"]
+            lines += ["process Client[1] {", f"  {self.fair()} {kind} work {{"]
             self.locals = []
             if self.has_handler:
                 lines += self.calling()
@@ -116,6 +118,10 @@ class Program:
         lines += self.faults()
         lines += self.properties()
         return "\n".join(lines) + "\n"
+
+    def fair(self) -> str:
+        """What a thread or recovery may say of its fairness."""
+        return self.one(["", "", "strongly fair", "unfair"]) if self.live else ""
 
     def faults(self) -> list[str]:
         classes = ["crash Server", "crash db", "partition Server -- db", "lose Server -- db", "duplicate Server -- db"]
@@ -138,15 +144,29 @@ class Program:
             return []
         if self.chance(10):
             chosen = [f + " without restart" if f.startswith("crash") else f for f in chosen]
+        recovers = ("crash", "partition")
+        chosen = [f if "without" in f or not f.startswith(recovers) else f"{f} {self.fair()}".rstrip() for f in chosen]
         return ["faults {", *(f"  {fault}" for fault in chosen), "}"]
 
     def properties(self) -> list[str]:
+        if self.live:
+            return [f"live p{number}: {self.live_claim()}" for number in range(1 + self.pick(3))]
         lines = []
         forms = ["invariant", "step invariant", "at rest", "recoverable", "cover"]
         for number in range(1 + self.pick(3)):
             form = forms[self.pick(len(forms))]
             lines.append(f"{form} p{number}: {self.claim(form)}")
         return lines
+
+    def live_claim(self) -> str:
+        condition = self.claim("live").removeprefix("forall w: Work. ").removeprefix("exists w: Work. ")
+        shape = self.one(["~>", "~>", "eventually", "always eventually", "eventually always"])
+        if shape == "~>":
+            left = self.claim("live").removeprefix("forall w: Work. ").removeprefix("exists w: Work. ")
+            return f"forall w: Work. ({left}) ~> ({condition})"
+        if self.chance(50):
+            return f"{shape} forall w: Work. {condition}"
+        return f"forall w: Work. {shape} ({condition})"
 
     def writes(self, name: str) -> bool:
         """Whether some statement writes the variable, as far as its text tells."""
