@@ -5,6 +5,7 @@ from __future__ import annotations
 from counterexamples.explain import Explanation, explain
 from counterexamples.trace import Trace
 from spec.event import Slot
+from spec.fairness import enabled
 from spec.interpreter import Interpreter
 from spec.state import GlobalState
 
@@ -19,4 +20,4 @@ def explained(trace: Trace, name: str | None) -> Explanation:
             event.slot == slot and interpreter.kind(event) == "thread" for event, _ in interpreter.successors(state)
         )
 
-    return explain(trace, name, can_move)
+    return explain(trace, name, can_move, lambda state: enabled(interpreter, state))

@@ -77,13 +77,22 @@ class Blame:
     error: ErrorKind | None = None
 
 
-def blame(condition: Expression, state: GlobalState, after: GlobalState | None = None) -> Blame:
+def blame(
+    condition: Expression,
+    state: GlobalState,
+    after: GlobalState | None = None,
+    bound: Mapping[str, tuple[str, Value]] | None = None,
+) -> Blame:
     """Explains the value of a condition in a state, or of a condition about the step from `state` to `after`, in which
     case readings tell both values.
 
+    bound: name and value of the variables, by key, that are bound outside of the condition.
+
     Of several failing instances or conjuncts the first in evaluation order is blamed; an instance whose evaluation is
     an error comes before one that is false, as it does in the language."""
-    return _Walk(state, after).explain(condition, {}, {})
+    outer = bound or {}
+    values, names = {key: value for key, (_, value) in outer.items()}, {key: name for key, (name, _) in outer.items()}
+    return _Walk(state, after).explain(condition, values, names)
 
 
 @dataclass(frozen=True)

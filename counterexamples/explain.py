@@ -8,13 +8,14 @@ from enum import Enum
 
 from counterexamples.blame import Blame, blame
 from counterexamples.change import Change, changes
+from counterexamples.forever import Able, Forever, forever, violation
 from counterexamples.notation import write_key, write_party
 from counterexamples.site import Site, sites, thread_of
 from counterexamples.trace import Trace
 from spec.event import Ending, Event, EventKind, Party, Slot, Strike
 from spec.state import GlobalState, Holder, Loose, ModelError
 from spec.topology import Link, link
-from spec.typed import Call, FaultClass, FaultKind, Model, PropertyDeclaration, PropertyForm
+from spec.typed import Call, FaultClass, FaultKind, Liveness, LiveShape, Model, PropertyDeclaration, PropertyForm
 from spec.value import Value
 
 
@@ -87,7 +88,8 @@ class Conclusion:
     error     for a model error or failed assertion: which, and at which statement
     threads, queues, locks, down, cut
               for `at rest` and `recoverable`: where each activation stands, what is in the queues, which locks are not
-              free, who is down, which links are cut
+              free, who is down, which links are cut; for a live property also, of the last state
+    forever   for a live property: how the run violates it, and why nothing helps; `blame` is then of its right side
     """
 
     name: str
@@ -100,6 +102,7 @@ class Conclusion:
     locks: tuple[Held, ...] = ()
     down: tuple[Party, ...] = ()
     cut: tuple[Link, ...] = ()
+    forever: Forever | None = None
 
 
 @dataclass(frozen=True)
@@ -117,11 +120,14 @@ CanMove = Callable[[GlobalState, Slot], bool]
 """Whether an activation can take a step in a state without a fault."""
 
 
-def explain(trace: Trace, name: str | None = None, can_move: CanMove | None = None) -> Explanation:
+def explain(
+    trace: Trace, name: str | None = None, can_move: CanMove | None = None, able: Able | None = None
+) -> Explanation:
     """Explains every step of a trace, and what its end shows of the property `name`.
 
     name: a property of the model, or `model_errors` or `assert_LINE`; None for a run that shows none.
-    can_move: tells threads that wait from those that go round and change nothing, where that matters.  Raises
+    can_move: tells threads that wait from those that go round and change nothing, where that matters.
+    able: tells which fair actions are enabled, for a live property.  Raises
     ValueError for a name that is no property when the trace does not end in a model error, and for a step invariant
     when there is no step."""
     known = sites(trace.model)
@@ -131,7 +137,7 @@ def explain(trace: Trace, name: str | None = None, can_move: CanMove | None = No
             zip(trace.events, trace.states[:-1], trace.states[1:], strict=True), start=1
         )
     )
-    conclusion = None if name is None else conclude(trace, name, can_move)
+    conclusion = None if name is None else conclude(trace, name, can_move, able)
     return Explanation(trace.model, steps, trace.loop, conclusion, known)
 
 
@@ -235,7 +241,7 @@ def obstacles(model: Model, event: Event, before: GlobalState, site: Site | None
     return tuple(found)
 
 
-def conclude(trace: Trace, name: str, can_move: CanMove | None = None) -> Conclusion:
+def conclude(trace: Trace, name: str, can_move: CanMove | None = None, able: Able | None = None) -> Conclusion:
     """What the end of the trace shows of a property; see `explain`."""
     last = trace.states[-1]
     declared = next((p for p in trace.model.properties if p.name == name), None)
@@ -247,8 +253,13 @@ def conclude(trace: Trace, name: str, can_move: CanMove | None = None) -> Conclu
     if about_step and not trace.events:
         raise ValueError(f"{name} speaks of a step, and the trace has none")
     seen = (trace.states[-2], last) if about_step else (last, None)
-    reason = blame(declared.condition, *seen)
-    if declared.form not in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
+    shown: Forever | None = None
+    reason: Blame | None
+    if declared.live is not None:
+        reason, shown = _unending(trace, declared, declared.live, able)
+    else:
+        reason = blame(declared.condition, *seen)
+    if declared.form not in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE, PropertyForm.LIVE):
         return Conclusion(name, declared, reason)
     return Conclusion(
         name,
@@ -259,7 +270,20 @@ def conclude(trace: Trace, name: str, can_move: CanMove | None = None) -> Conclu
         locks=held(last),
         down=tuple(sorted(last.down, key=write_party)),
         cut=tuple(sorted(last.cut, key=lambda ends: tuple(map(write_party, ends)))),
+        forever=shown,
     )
+
+
+def _unending(
+    trace: Trace, declared: PropertyDeclaration, live: Liveness, able: Able | None
+) -> tuple[Blame | None, Forever | None]:
+    """Why the right side of a live property does not hold, and what else a run that never ends shows."""
+    found = violation(trace, declared)
+    if found is None:
+        return None, None
+    bound = {binder.key: (binder.name, found.values[binder.key]) for binder in live.binders}
+    state = trace.states[found.since] if live.shape is LiveShape.EVENTUALLY_ALWAYS else trace.states[-1]
+    return blame(live.right, state, None, bound), forever(trace, declared, found, able)
 
 
 def standing(model: Model, state: GlobalState, can_move: CanMove | None = None) -> tuple[Standing, ...]:

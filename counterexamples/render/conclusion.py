@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from counterexamples.blame import Blame, Reading
 from counterexamples.explain import Conclusion, Explanation, Held, Standing
+from counterexamples.forever import Excuse, Forever
 from counterexamples.notation import write_party, write_value
 from counterexamples.render import wording
 from counterexamples.render.columns import Entry, aligned
 from counterexamples.render.page import Page, Piece, Style, cells, pad
+from counterexamples.render.unending import claim, excuses, opening
 from spec.event import Slot
 from spec.source import Span
 from spec.state import Loose
@@ -57,10 +59,14 @@ class _Block:
 
     def rows(self) -> list[list[Piece]]:
         rows = self.title()
-        if self.conclusion.blame is not None:
-            rows += [[], *self.blamed(self.conclusion.blame)]
+        blame = self.conclusion.blame
+        # The right side of a live property has been told already; what it looks at may not have been.
+        if blame is not None and (self.conclusion.forever is None or blame.causes or _told(blame)):
+            rows += [[], *self.blamed(blame)]
         if self.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
             rows += self.rest()
+        if self.conclusion.forever is not None:
+            rows += self.unending(self.conclusion.forever)
         return rows
 
     def text(self, text: str, style: Style = Style.PLAIN, indent: int = 0) -> list[list[Piece]]:
@@ -84,11 +90,21 @@ class _Block:
         if conclusion.declared is None:
             return self.error()
         declared = conclusion.declared
-        words = f"{conclusion.name} {_OPENING[declared.form]}"
+        live = declared.live
+        words = f"{conclusion.name} {_OPENING[declared.form] if live is None else opening(live)}"
         rows = self.text(words, Style.BOLD)
         rows = [*rows[:-1], *self.placed(rows[-1], declared.span, shorten=False)]
         about = declared.doc.strip().replace("\r", "").split("\n\n")[0]
-        return rows + (self.text(about, Style.DIM) if about else [])
+        rows += self.text(about, Style.DIM) if about else []
+        if live is not None and conclusion.forever is not None:
+            told = claim(live, conclusion.forever)
+            width = max(len(when) for when, _ in told)
+            rows.append([])
+            for when, what in told:
+                parts = self.page.wrap(self.page.clean(what), max(20, self.room - width - 5))
+                rows.append([(f"  {pad(when, width)}   ", Style.DIM), (parts[0], Style.PLAIN)])
+                rows += [[(" " * (width + 5), Style.PLAIN), (part, Style.PLAIN)] for part in parts[1:]]
+        return rows
 
     def error(self) -> list[list[Piece]]:
         conclusion = self.conclusion
@@ -186,6 +202,12 @@ class _Block:
                 rows += self.thread(thread, min(width, self.room // 3))
         else:
             rows += [[], [("no thread is running", Style.BOLD)]]
+        return rows + self.remains()
+
+    def remains(self) -> list[list[Piece]]:
+        """What is in queues, who holds locks, who is down and what is cut."""
+        conclusion = self.conclusion
+        rows: list[list[Piece]] = []
         left = [*self.left(conclusion.queues), *self.left(conclusion.locks)]
         gone = "is down for good" if self.form is PropertyForm.AT_REST else "is down"
         left += [Entry(write_party(party), remark=gone) for party in conclusion.down]
@@ -193,6 +215,24 @@ class _Block:
         if left:
             rows += [[], [("what is left", Style.BOLD)], *aligned(left, self.room, self.page)]
         return rows
+
+    def unending(self, shown: Forever) -> list[list[Piece]]:
+        """Why nothing helps, in a run that never ends."""
+        if shown.stays:
+            rows = [[], *self.text("nothing that is fair can go on", Style.BOLD)]
+            told = excuses(self.explanation.model, [part for part in shown.parts if part.excuse is Excuse.UNFAIR])
+        else:
+            rows = [[], *self.text("why nothing helps, for ever", Style.BOLD)] if shown.parts else []
+            told = excuses(self.explanation.model, shown.parts)
+        width = min(max((cells(who) for who, _, _ in told), default=0), self.room // 3)
+        for who, why, place in told:
+            name = pad(self.page.cut_left(self.page.clean(who), width), width)
+            start, place = f"  {name}   ", self.page.clean(place)
+            room = max(20, self.room - cells(start) - cells(place) - 2)
+            parts = self.page.wrap(self.page.clean(why), room)
+            rows.append([(start + pad(parts[0], room + 2), Style.PLAIN), (place, Style.DIM)])
+            rows += [[(" " * cells(start), Style.PLAIN), (part, Style.PLAIN)] for part in parts[1:]]
+        return rows + (self.rest() if shown.stays else self.remains())
 
     def thread(self, thread: Standing, width: int) -> list[list[Piece]]:
         page = self.page

@@ -30,6 +30,7 @@ from counterexamples.change import (
     ValueChange,
 )
 from counterexamples.explain import Conclusion, Explanation, Held, Standing, Step
+from counterexamples.forever import Forever
 from counterexamples.render import wording
 from counterexamples.render.decoding import (
     Node,
@@ -199,6 +200,32 @@ def _conclusion(conclusion: Conclusion) -> Json:
         "locks": [_held(lock) for lock in conclusion.locks],
         "down": [encode_party(party) for party in conclusion.down],
         "cut": [[encode_party(party), encode_party(other)] for party, other in conclusion.cut],
+        "forever": None if conclusion.forever is None else _forever(conclusion.forever),
+    }
+
+
+def _forever(shown: Forever) -> Json:
+    return {
+        "bindings": _named(shown.bindings),
+        "since": shown.since,
+        "stays": shown.stays,
+        "parts": [
+            {
+                "kind": part.action.kind.value,
+                "slot": encode_slot(part.action.slot),
+                "party": encode_party(part.action.party),
+                "other": encode_party(part.action.other),
+                "store": part.action.store,
+                "variable": part.action.variable,
+                "item": encode_value(part.action.item),  # type: ignore[arg-type]
+                "fairness": part.fairness.value,
+                "excuse": part.excuse.value,
+                "step": part.step,
+                "statement": _site(part.site),
+                "idle": part.idle,
+            }
+            for part in shown.parts
+        ],
     }
 
 

@@ -47,6 +47,8 @@ def summary(explanation: Explanation) -> str:
         if step.kind is Kind.FAULT
     )
     steps = wording.count(len(explanation.steps), "step")
+    again = 0 if explanation.loop is None else len(explanation.steps) - explanation.loop
+    steps += f", the last{f' {again}' if again > 1 else ''} for ever" if again else ""
     if not struck:
         return f"{steps}, no fault"
     named = ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in struck.items())
@@ -80,12 +82,15 @@ def render_steps(explanation: Explanation, page: Page | None = None) -> str:
     lines: list[str] = []
     for step in explanation.steps:
         if explanation.loop is not None and step.number == explanation.loop + 1:
-            lines.append(table.remark("from here the run repeats for ever"))
+            lines.append(table.remark("for ever:"))
         lines += table.step(step)
     if not explanation.steps:
         lines.append(table.remark("no step: the initial state"))
-    elif explanation.loop is not None:
-        lines.append(table.remark(f"and again from step {explanation.loop + 1}"))
+    if explanation.loop is not None:
+        stays = explanation.loop == len(explanation.steps)
+        lines.append(
+            table.remark("and so for ever" if stays else f"and again from step {explanation.loop + 1}, for ever")
+        )
     return "".join(line + "\n" for line in lines)
 
 

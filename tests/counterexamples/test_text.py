@@ -250,9 +250,9 @@ def test_an_exists_without_witness_is_a_table_of_instances() -> None:
 def test_an_infinite_run_says_where_it_repeats() -> None:
     loop = replace(ABANDONED, states=(*ABANDONED.states[:3], *ABANDONED.states[3:]), loop=2)
     told = lines(render_steps(explain(loop), Page()))
-    assert told[3] == "      from here the run repeats for ever"
+    assert told[3] == "      for ever:"
     assert told[4].startswith("  3 ✗")
-    assert told[-1] == "      and again from step 3"
+    assert told[-1] == "      and again from step 3, for ever"
 
 
 def test_the_summary_counts_faults_by_class() -> None:
