@@ -91,6 +91,9 @@ def build() -> argparse.ArgumentParser:
         action="store_true",
         help="find which fairness the proofs of live properties need, or would repair",
     )
+    asked.add_argument(
+        "--crash-points", action="store_true", help="find which step is dangerous, and when (see crashpoints)"
+    )
     asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
     asked.add_argument(
         "--engine",

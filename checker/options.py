@@ -25,6 +25,7 @@ class Options:
     why         whether to find out what each proof relies on
     fairness    whether to find out which fairness `live` properties take
     repairs     whether a refutation of a `live` property may take a second more, to name what would repair it
+    crash_points  whether to find out which step is dangerous, and when
     strict      whether warnings count as failures
     """
 
@@ -44,6 +45,7 @@ class Options:
     why: bool = False
     fairness: bool = False
     repairs: bool = False
+    crash_points: bool = False
     strict: bool = False
 
     @property

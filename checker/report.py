@@ -139,6 +139,12 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
     yield from needs_report.block(variant, options.needs and not view.quiet, page)
     if options.fairness and not view.quiet:
         yield from fairness_report.block(variant, page)
+    if variant.crash_map is not None and not view.quiet:
+        from checker.crashpoints.report import render as render_map
+
+        yield ""
+        yield page.line([("    which step is dangerous, with a single fault", Style.BOLD)])
+        yield from render_map(variant.crash_map, None, page).splitlines()
     if not view.quiet or options.strict:
         yield from _remarks(variant.remarks, page)
     for failure in variant.failures:

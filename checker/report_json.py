@@ -97,7 +97,17 @@ def _variant(variant: VariantReport, options: Options) -> dict[str, object]:
         "internal_errors": [failure.message for failure in variant.failures],
         "properties": [_result(result, options) for result in variant.properties],
         "scenarios": [_result(result, options) for result in variant.scenarios],
+        "crash_points": _crash_points(variant),
     }
+
+
+def _crash_points(variant: VariantReport) -> dict[str, object] | None:
+    """The map of `checker/crashpoints.schema.json`, where it was asked for."""
+    if variant.crash_map is None:
+        return None
+    from checker.crashpoints.report_json import map_content
+
+    return map_content(variant.variant, variant.crash_map)
 
 
 def _constant(value: Value) -> object:

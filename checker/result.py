@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from checker.bundle import Failure
 from checker.coverage import Activity
@@ -27,6 +28,9 @@ from checker.verdict import (
 from spec.diagnostic import Diagnostic
 from spec.source import Span
 from spec.typed import Expectation, Model, PropertyForm
+
+if TYPE_CHECKING:
+    from checker.crashpoints.crash_map import CrashMap
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ def _code(verdict: Verdict, judged: tuple[Judged, ...], options: Options) -> Exi
 class VariantReport:
     """variant None: the model's defaults.  model None: this choice does not type-check (`errors` say why).
     warnings: of the type checker.  activity: None unless the whole state space was explored.
-    interrupted: the user stopped it; what was not decided by then is UNDECIDED."""
+    interrupted: the user stopped it; what was not decided by then is UNDECIDED.
+    crash_map: None where that was not asked."""
 
     variant: str | None
     doc: str
@@ -110,6 +115,7 @@ class VariantReport:
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
+    crash_map: CrashMap | None = None
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -120,6 +126,7 @@ class VariantReport:
         codes += [ExitCode.OWN_ERROR for _ in self.failures]
         codes += [ExitCode.MODEL for _ in self.errors]
         codes += [ExitCode.INCONCLUSIVE] * self.interrupted
+        codes += [ExitCode.INCONCLUSIVE for found in (self.crash_map,) if found is not None and not found.complete]
         if options.strict:
             codes += [ExitCode.REFUTED for _ in self.remarks]
         return gravest(codes)

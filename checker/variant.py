@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from checker.bundle import Failure, OwnError
 from checker.choosing import Chosen
@@ -35,6 +36,9 @@ from spec import syntax
 from spec.interpreter import Interpreter
 from spec.typecheck import Checked
 from spec.typed import Model, PropertyForm, Scenario
+
+if TYPE_CHECKING:
+    from checker.crashpoints.crash_map import CrashMap
 
 INTERRUPTED = "interrupted"
 _QUICKLY = 1.0
@@ -93,6 +97,7 @@ class _Check:
         self.activity: Activity | None = None
         self.interpreter = Interpreter(model)
         self.interrupted = False
+        self.crash_map: CrashMap | None = None
         self.cut_short = "our own error"
         self.started = time.monotonic()
 
@@ -104,6 +109,7 @@ class _Check:
             self._find_needs()
             self._find_fairness(lowered)
             self._tell(scenarios, lowered)
+            self._map_crash_points()
         except KeyboardInterrupt:
             self.interrupted = True
         except OwnError as error:
@@ -129,6 +135,7 @@ class _Check:
             failures=tuple(self.failures),
             seconds=time.monotonic() - self.started,
             interrupted=self.interrupted,
+            crash_map=self.crash_map,
         )
 
     def _check_properties(self, lowered: Lowered) -> None:
@@ -243,6 +250,17 @@ class _Check:
             return False
         stated = any(judged.expectation.needs is not None for judged in result.judged)
         return self.options.needs or (stated and not self.options.changes_model)
+
+    def _map_crash_points(self) -> None:
+        """Finds out which step is dangerous, if that is asked."""
+        if not self.options.crash_points or self.interrupted or self.failures:
+            return
+        from checker.crashpoints.crash_map import crash_map
+
+        self.crash_map = crash_map(self.model, self.options, self.observer, self.context)
+        self.interrupted = self.crash_map.interrupted
+        for failure in self.crash_map.failures:
+            self._failed(failure)
 
     def _tell(self, scenarios: Sequence[Scenario], lowered: Lowered) -> None:
         for scenario in scenarios:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from checker.evidence import describe
 from checker.exitcode import ExitCode
@@ -16,6 +17,13 @@ from checker.verdict import Covered, Judgement, Proved, Refuted, Runs, Verdict, 
 from counterexamples.trace import Trace
 from counterexamples.web.document import Cell, Chapter, Exhibit, Finding, Grid, Section, document
 from spec.source import Source
+
+if TYPE_CHECKING:
+    from checker.crashpoints.crash_map import CrashMap
+    from checker.crashpoints.points import Moment, Point
+
+
+_POINTS_NOTE = "All runs with at most one fault, which strikes there."
 
 
 def page(reports: Sequence[FileReport], options: Options) -> str:
@@ -90,6 +98,7 @@ class _Section:
         told += [remark.message for remark in (*report.remarks, *variant.remarks)]
         told += [f"internal error: {failure.message}" for failure in (*report.failures, *variant.failures)]
         needed = [row for result in variant.properties for row in self.needed(result)]
+        points = list(self.points(variant.crash_map)) if variant.crash_map is not None else []
         note = "Minimal sets of fault classes that break a property, and maximal ones under which it is proved."
         columns = ("property", "faults", "verdict", "evidence")
         return Section(
@@ -98,7 +107,7 @@ class _Section:
             str(variant.scope),
             tuple(findings),
             tuple(self.exhibits),
-            (Grid("Which faults it takes", note, columns, tuple(needed)),) if needed else (),
+            (*((Grid("Which faults it takes", note, columns, tuple(needed)),) if needed else ()), *points),
             tuple(dict.fromkeys(told)),
         )
 
@@ -138,6 +147,48 @@ class _Section:
             yield self.row(result, needs, kept.faults, Cell("PROVED", "good"), describe(kept.verdict))
         for unknown in needs.undecided:
             yield self.row(result, needs, unknown, Cell("UNDECIDED", "doubt"), needs.reason)
+
+    def points(self, found: CrashMap) -> Iterator[Grid]:
+        """For each property that holds without a fault, and that some single fault breaks or leaves undecided: what a
+        fault at each moment of each step does to it."""
+        from checker.crashpoints.points import MOMENTS
+        from checker.crashpoints.report import place
+
+        safe = []
+        for name in found.properties:
+            if isinstance(found.base[name], Refuted):
+                continue
+            rows: list[tuple[Cell, ...]] = []
+            for point in found.points:
+                cells = [self.moment(found, point, moment, name) for moment in MOMENTS]
+                rows.append((Cell(place(found, point)), *cells))
+            if all(cell.tone in ("", "good") for row in rows for cell in row):
+                safe.append(name)
+                continue
+            columns = ("step", *(moment.value for moment in MOMENTS))
+            yield Grid(f"{name}: which step is dangerous", _POINTS_NOTE, columns, tuple(rows))
+
+        if safe:
+            yield Grid(f"No step is dangerous for {', '.join(safe)}", _POINTS_NOTE, (), ())
+
+    def moment(self, found: CrashMap, point: Point, moment: Moment, name: str) -> Cell:
+        from checker.crashpoints.crash_map import Effect
+
+        result = found.result(point, moment)
+        if result.absence is not None:
+            return Cell(result.absence.value)
+        effect = result.effect(name)
+        if effect is Effect.NONE:
+            return Cell("proved" if result.struck is not False else "proved: no run has it", "good")
+        refuted = result.trace(name)
+        if refuted is None:
+            return Cell("undecided", "doubt")
+        known = [i for i, e in enumerate(self.exhibits) if (e.property, e.trace.events) == (name, refuted.trace.events)]
+        if not known:
+            known = [len(self.exhibits)]
+            self.show(name, name, refuted, refuted.trace, f"{moment.value}: {point.process}.{point.thread}")
+        told = "refuted, when something else is going on" if effect is Effect.TOGETHER else "refuted"
+        return Cell(told, "doubt" if effect is Effect.TOGETHER else "bad", known[0])
 
     def row(
         self, result: PropertyResult, needs: Needs, faults: FaultSet, verdict: Cell, evidence: str

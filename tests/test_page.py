@@ -140,6 +140,31 @@ def test_tabs_and_links_show_the_fault_sets(visit: Visit) -> None:
     assert "crash Server" in visit.page.get_by_role("tab", selected=True).inner_text()
 
 
+def test_dangerous_steps_lead_to_their_runs(running: Browser, tmp_path: Path) -> None:
+    """A job is forgotten when the server crashes after the row and before the push, or when the push is lost."""
+    (tmp_path / "jobs.cpt").write_text(MODEL)
+    done = counterpoint("check", "jobs.cpt", "--crash-points", "--html", "page.html", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "which step is dangerous" in done.stdout
+    visit = Visit(running, tmp_path / "page.html")
+    row = visit.page.locator(".cp-grid tr", has_text="mq.jobs.push(j)").first
+    told = dict(
+        zip(visit.page.locator(".cp-grid thead th").all_inner_texts(), row.locator("th,td").all(), strict=False)
+    )
+    words = {moment: cell.inner_text().split()[-1] for moment, cell in told.items() if moment != "step"}
+    assert words == {
+        "crash before": "refuted",
+        "crash after": "proved",
+        "reply lost": "proved",
+        "request lost": "refuted",
+        "twice": "declared",
+    }
+    told["crash before"].locator("a").click()
+    assert "crash Server" in visit.text(".cp-figure")
+    assert not visit.complaints
+    visit.page.close()
+
+
 def test_filters(visit: Visit) -> None:
     open_jobs(visit)
     rows = visit.page.locator(".cp-state tr[data-lane]:visible")

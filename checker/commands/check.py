@@ -181,5 +181,6 @@ def _options(arguments: argparse.Namespace) -> Options:
         why=arguments.why,
         fairness=arguments.fairness,
         repairs=not arguments.quiet,
+        crash_points=arguments.crash_points,
         strict=arguments.strict,
     )

@@ -21,11 +21,12 @@ SCHEMA = "counterpoint-crashpoints/1"
 def document(name: str, maps: Sequence[tuple[str | None, CrashMap]]) -> str:
     """The document of a model: a map for each variant (None: the model's defaults).  The same maps give the same text.
     It ends in a newline."""
-    content = {"schema": SCHEMA, "model": name, "variants": [_variant(variant, found) for variant, found in maps]}
+    content = {"schema": SCHEMA, "model": name, "variants": [map_content(variant, found) for variant, found in maps]}
     return json.dumps(content, indent=1, ensure_ascii=True) + "\n"
 
 
-def _variant(variant: str | None, found: CrashMap) -> dict[str, Any]:
+def map_content(variant: str | None, found: CrashMap) -> dict[str, Any]:
+    """The map of one variant, as plain data."""
     return {
         "name": variant,
         "faults": [str(fault) for fault in found.model.faults],

@@ -85,7 +85,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """A further table: which faults it takes, which crash points are dangerous."""
+    """A further table: which faults it takes, which crash points are dangerous.  Without rows, a remark."""
 
     title: str
     note: str
@@ -222,6 +222,8 @@ class _Writer:
         )
 
     def grid(self, grid: Grid, keys: Sequence[str]) -> str:
+        if not grid.rows:
+            return f'<p class="cp-note"><strong>{_text(grid.title)}</strong> {_text(grid.note)}</p>\n'
         head = "".join(f'<th scope="col">{_text(column)}</th>' for column in grid.columns)
         rows = ""
         for row in grid.rows:
