@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checker.evidence import plural
 from checker.invariance import InvariantCertificate
+from checker.live_certificate import RoundsCertificate
 from checker.reliance import Needed, Open, Why
 from checker.result import PropertyResult
 from checker.verdict import Proved, Uncovered
@@ -21,11 +22,14 @@ def block(result: PropertyResult, why: bool, page: Page) -> Iterator[str]:
         return
     lines: list[str] = []
     certificate = verdict.certificate
-    if isinstance(certificate, InvariantCertificate) and certificate.clauses:
-        sentences = certificate.told()
-        lines.append(page.line([("    the invariant", Style.BOLD)]))
+    if isinstance(certificate, InvariantCertificate | RoundsCertificate) and certificate.clauses:
+        sentences = tuple(map(str, certificate.told()))
+        head = "the invariant"
+        if isinstance(certificate, RoundsCertificate):
+            head = f"fewer than {certificate.bound} fair rounds go by while it is owed, by the invariant"
+        lines.append(page.line([(f"    {head}", Style.BOLD)]))
         for sentence in sentences[:_MOST_SENTENCES]:
-            lines += _wrapped(str(sentence), 6, page, Style.PLAIN)
+            lines += _wrapped(sentence, 6, page, Style.PLAIN)
         if len(sentences) > _MOST_SENTENCES:
             lines.append(page.line([(f"      and {len(sentences) - _MOST_SENTENCES} more", Style.DIM)]))
     elif isinstance(certificate, InvariantCertificate) and result.span is not None:

@@ -9,6 +9,7 @@ from checker.evidence import describe
 from checker.exitcode import ExitCode
 from checker.explanation import explained
 from checker.invariance import InvariantCertificate
+from checker.live_certificate import RoundsCertificate
 from checker.needs import FaultSet, Needs, name_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult, Result, VariantReport
@@ -199,7 +200,7 @@ class _Section:
 def _finding(result: Result, options: Options, main: Source | None, exhibits: tuple[int, ...]) -> Finding:
     verdict = result.verdict
     proof: tuple[str, ...] = ()
-    if isinstance(verdict, Proved) and isinstance(verdict.certificate, InvariantCertificate):
+    if isinstance(verdict, Proved) and isinstance(verdict.certificate, InvariantCertificate | RoundsCertificate):
         proof = tuple(map(str, verdict.certificate.told()))
     form = result.form.value if isinstance(result, PropertyResult) else "scenario"
     line = None if result.span is None or result.span.source is not main else result.span.line
