@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from checker import catalogue
@@ -11,9 +12,10 @@ from checker.choosing import choose, require_properties
 from checker.coverage import never_happened
 from checker.options import Options
 from checker.plan import Observer, Silence
-from checker.remark import Remark
+from checker.remark import Remark, RemarkKind
 from checker.result import FileReport, VariantReport
 from checker.variant import check_choice
+from checker.verdict import Refuted
 from checker.why import with_reasons
 from spec import syntax
 from spec.diagnostic import Diagnostic
@@ -50,6 +52,7 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
         reports.append(report)
         if reports[-1].interrupted:
             break
+    reports = _not_vacuous_as_written(reports)
     declared = sum(isinstance(item, syntax.Variant) for item in module.items)
     return FileReport(
         module.source.name,
@@ -59,6 +62,26 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
         warnings=_warnings(reports),
         seconds=time.monotonic() - started,
     )
+
+
+def _not_vacuous_as_written(reports: Sequence[VariantReport]) -> list[VariantReport]:
+    """The reports, without the remark that nothing a property speaks of ever changes where another variant refutes the
+    property: so it says something, and that nothing of it happens here is what the variant is about.  A left side that
+    is never true is told all the same."""
+    refuted = {
+        result.name for report in reports for result in report.properties if isinstance(result.verdict, Refuted)
+    }
+    return [
+        replace(
+            report,
+            remarks=tuple(
+                remark
+                for remark in report.remarks
+                if remark.kind is not RemarkKind.UNCHANGING or remark.subject not in refuted
+            ),
+        )
+        for report in reports
+    ]
 
 
 def _remarks(reports: Sequence[VariantReport]) -> tuple[Remark, ...]:

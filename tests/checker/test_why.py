@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from checker.check import check_file
 from checker.options import Options
 from checker.parts import ATOMICITY, DURABILITY, GUARD, SWITCH, parts_of
 from checker.reliance import Why
 from checker.remark import RemarkKind
+from checker.result import FileReport
+from checker.verdict import Refuted
 from spec.typecheck import Choice, typecheck
 from tests.checker.lease import checked, module_of, write
 from tests.command import ROOT, counterpoint
@@ -193,3 +196,45 @@ invariant they_agree: db.m == db.n
     assert [remark.message for remark in report.remarks] == [
         "x_is_false is vacuous: nothing that it speaks of ever changes"
     ]
+
+
+FLAG = """\
+/// The flag of an alarm, which only the wrong branch raises.
+switch careless: bool = false
+store db { durable wrong: bool; durable done: bool }
+
+process P {
+  loop work {
+    if careless { db.wrong := true } else { db.done := true }
+  }
+}
+
+invariant no_alarm: not db.wrong
+invariant alarm_is_late: db.wrong => db.done
+variant first { careless = true }
+variant second { careless = false }
+"""
+
+
+def _remarks(report: FileReport) -> list[tuple[str | None, RemarkKind, str]]:
+    return [(each.variant, remark.kind, remark.subject) for each in report.variants for remark in each.remarks]
+
+
+def test_what_another_variant_refutes_is_not_vacuous_as_written(tmp_path: Path) -> None:
+    """In `second` nobody raises the flag, and `first` shows that the property can be broken.  The implication is told
+    of all the same: its left side is never true there."""
+    report = check_file(write(tmp_path, FLAG), Options(), library=tmp_path)
+    assert isinstance(report.variants[0].properties[0].verdict, Refuted)
+    assert _remarks(report) == [("second", RemarkKind.VACUOUS, "alarm_is_late")]
+
+
+def test_its_twin_that_no_variant_refutes_is(tmp_path: Path) -> None:
+    """The same two variants, but for the condition: neither raises the flag."""
+    text = FLAG.replace("if careless", "if careless and db.wrong")
+    report = check_file(write(tmp_path, text), Options(), library=tmp_path)
+    assert [subject for _, kind, subject in _remarks(report) if kind is RemarkKind.UNCHANGING] == ["no_alarm"] * 2
+
+
+def test_a_refutation_counts_only_where_it_was_found(tmp_path: Path) -> None:
+    report = check_file(write(tmp_path, FLAG), Options(variants=("second",)), library=tmp_path)
+    assert ("second", RemarkKind.UNCHANGING, "no_alarm") in _remarks(report)
