@@ -261,10 +261,91 @@ class Abc:
         return Answer("proved" if "Property proved" in usage.output else _last_line(usage.output))
 
 
+@dataclass(frozen=True)
+class Tlc:
+    """TLC with symmetry reduction and two workers: the jar that TLA2TOOLS names, or the program `tlc`."""
+
+    @property
+    def name(self) -> str:
+        return "tlc"
+
+    def missing(self) -> str | None:
+        if "TLA2TOOLS" in os.environ:
+            return _missing("java") or (None if Path(os.environ["TLA2TOOLS"]).is_file() else os.environ["TLA2TOOLS"])
+        return _missing("tlc")
+
+    def prepare(self, task: Task, folder: Path) -> None:
+        name = task.protocol.name
+        shutil.copy(HERE / "peers" / f"{name}.tla", folder)
+        lines = [(HERE / "peers" / f"{name}.cfg").read_text(), "CONSTANTS", "None = None"]
+        for parameter, value in task.constants.items():
+            if parameter == task.protocol.parameters[-1]:
+                lines.append(f"{parameter} = {value}")
+            else:
+                # Model values, which TLC may permute: no two sets may share one.
+                members = ", ".join(f"{parameter.lower()}{number}" for number in range(value))
+                lines.append(f"{parameter.capitalize()} = {{{members}}}")
+        lines.append(f"{task.protocol.switch} = {str(task.fixed).upper()}")
+        (folder / f"{name}.cfg").write_text("\n".join(lines) + "\n")
+
+    def run(self, task: Task, folder: Path, limits: Limits) -> Usage:
+        program = ["tlc"]
+        if "TLA2TOOLS" in os.environ:
+            # Java reserves more than its heap, and all of it counts.
+            memory = [f"-Xmx{limits.memory * 3 // 4 >> 20}m", "-XX:CompressedClassSpaceSize=64m"]
+            program = ["java", "-XX:+UseParallelGC", *memory, "-cp", os.environ["TLA2TOOLS"], "tlc2.TLC"]
+        return run_all([[*program, "-deadlock", "-workers", "2", task.protocol.name]], folder, limits)
+
+    def answer(self, task: Task, usage: Usage) -> Answer:
+        if re.search(r"Invariant \w+ is violated", usage.output):
+            # the first state of a trace is the initial one
+            return Answer("refuted", steps=len(re.findall(r"^State \d+:", usage.output, re.MULTILINE)) - 1)
+        if "No error has been found" in usage.output:
+            return Answer("proved")
+        return Answer(_last_line(usage.output))
+
+
+@dataclass(frozen=True)
+class NuSmv:
+    """NuSMV, or nuXmv: reachable states as decision diagrams, with dynamic reordering of the variables."""
+
+    @property
+    def name(self) -> str:
+        return "nusmv"
+
+    @property
+    def program(self) -> str:
+        return next((name for name in ("NuSMV", "nuXmv", "nuxmv") if shutil.which(name)), "NuSMV")
+
+    def missing(self) -> str | None:
+        return _missing(self.program, "cpp")
+
+    def prepare(self, task: Task, folder: Path) -> None:
+        shutil.copy(HERE / "peers" / f"{task.protocol.name}.smv", folder / "source.smv")
+
+    def run(self, task: Task, folder: Path, limits: Limits) -> Usage:
+        constants = {**task.constants, task.protocol.switch: int(task.fixed)}
+        defined = [f"-D{name}={value}" for name, value in constants.items()]
+        count = ["-r"] if task.fixed else []
+        commands = [["cpp", "-P", *defined, "source.smv", "model.smv"], [self.program, "-dynamic", *count, "model.smv"]]
+        return run_all(commands, folder, limits)
+
+    def answer(self, task: Task, usage: Usage) -> Answer:
+        if re.search(r"^-- invariant .* is false$", usage.output, re.MULTILINE):
+            # the first state of a trace is the initial one
+            return Answer("refuted", steps=usage.output.count("-> State: ") - 1)
+        if len(re.findall(r"^-- invariant .* is true$", usage.output, re.MULTILINE)) == len(task.protocol.properties):
+            states = re.search(r"reachable states: (\d+) ", usage.output)
+            return Answer("proved", states=int(states[1]) if states else None)
+        return Answer(_last_line(usage.output))
+
+
 CONTESTANTS: Mapping[str, Callable[[Task], Sequence[Contestant]]] = {
     "spin": lambda task: [Spin()] if task.fixed else [Spin(), Spin(breadth_first=True)],
     "rumur": lambda task: [Rumur()],
     "abc": lambda task: [Abc()],
+    "tlc": lambda task: [Tlc()],
+    "nusmv": lambda task: [NuSmv()],
 }
 """The peers by the names that `--peers` takes."""
 

@@ -68,9 +68,7 @@ def _not_vacuous_as_written(reports: Sequence[VariantReport]) -> list[VariantRep
     """The reports, without the remark that nothing a property speaks of ever changes where another variant refutes the
     property: so it says something, and that nothing of it happens here is what the variant is about.  A left side that
     is never true is told all the same."""
-    refuted = {
-        result.name for report in reports for result in report.properties if isinstance(result.verdict, Refuted)
-    }
+    refuted = {result.name for report in reports for result in report.properties if isinstance(result.verdict, Refuted)}
     return [
         replace(
             report,

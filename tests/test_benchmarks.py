@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.aiger import Circuit, system_of
-from benchmarks.contestants import PROTOCOLS
+from benchmarks.contestants import PROTOCOLS, Answer, NuSmv, Task, Tlc
+from benchmarks.measure import Limits, Usage
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Unreachable
 from checker.engines.search import Search
 from checker.engines.symmetry import permuted
@@ -186,3 +187,69 @@ def test_the_reference_model_is_the_reference_protocol(workflows: int, states: i
     for outcome in recorder.outcomes:
         assert isinstance(outcome, Unreachable)
         assert len(outcome.closed_set) == states
+
+
+# ------------------------------------------------------------------------------------------------------------- peers
+
+
+def _usage(output: str) -> Usage:
+    return Usage(1.0, 1.0, 1, output, 0, False)
+
+
+M1_FIXED = Task(PROTOCOLS["m1"], (2, 1, 3, 4), True)
+M1_BROKEN = Task(PROTOCOLS["m1"], (2, 1, 3, 4), False)
+
+
+def test_what_tlc_says() -> None:
+    """The lines are those of TLC's own messages (its class MP)."""
+    proved = "Model checking completed. No error has been found.\n  Estimates of the probability ..\n"
+    assert Tlc().answer(M1_FIXED, _usage(proved)) == Answer("proved")
+    refuted = (
+        "Error: Invariant NoneAbandoned is violated.\nError: The behavior up to this point is:\n"
+        "State 1: <Initial predicate>\n/\\ row = <<>>\n\nState 2: <Take line 34>\n/\\ row = <<>>\n"
+        "1024 states generated, 512 distinct states found\n"
+    )
+    assert Tlc().answer(M1_BROKEN, _usage(refuted)) == Answer("refuted", steps=1)
+    cut = Tlc().answer(M1_FIXED, _usage("java.lang.OutOfMemoryError: Java heap space\n"))
+    assert cut.verdict.startswith("no verdict")
+
+
+def test_tlc_is_told_the_size(tmp_path: Path) -> None:
+    Tlc().prepare(M1_FIXED, tmp_path)
+    lines = (tmp_path / "m1_start.cfg").read_text().splitlines()
+    assert lines[lines.index("CONSTANTS") + 1 :] == [
+        "None = None",
+        "Workflows = {workflows0, workflows1}",
+        "Servers = {servers0}",
+        "Workers = {workers0, workers1, workers2}",
+        "CRASHES = 4",
+        "RESCAN = TRUE",
+    ]
+    assert (tmp_path / "m1_start.tla").is_file()
+
+
+def test_what_nusmv_says() -> None:
+    """As NuSMV 2.5.4 prints it."""
+    proved = (
+        "-- invariant !(acknowledged_1 & row_1 = none)  is true\n-- invariant !(!(server_0 = down) & x)  is true\n"
+        "system diameter: 16\nreachable states: 1889 (2^10.8834) out of 1.2e+07 (2^23.5)\n"
+    )
+    assert NuSmv().answer(M1_FIXED, _usage(proved)) == Answer("proved", states=1889)
+    half = proved.replace("-- invariant !(!(server_0 = down) & x)  is true\n", "")
+    assert NuSmv().answer(M1_FIXED, _usage(half)).verdict.startswith("no verdict")
+    many = proved.replace("1889 ", "1.5605e+06 ")
+    assert NuSmv().answer(M1_FIXED, _usage(many)) == Answer("proved")
+    refuted = (
+        "-- invariant !(acknowledged_1 & row_1 = none)  is true\n-- invariant !(!(server_0 = down) & x)  is false\n"
+        "-> State: 1.1 <-\n  row_1 = none\n-> Input: 1.2 <-\n-> State: 1.2 <-\n-> State: 1.3 <-\n"
+    )
+    assert NuSmv().answer(M1_BROKEN, _usage(refuted)) == Answer("refuted", steps=2)
+
+
+@pytest.mark.skipif(NuSmv().missing() is not None, reason="NuSMV is not installed")
+@pytest.mark.parametrize(("name", "states", "steps"), [("m1", 1_889, 4), ("m2", 1_737, 6)])
+def test_nusmv_counts_the_same_states(name: str, states: int, steps: int, tmp_path: Path) -> None:
+    for fixed, answer in ((True, Answer("proved", states=states)), (False, Answer("refuted", steps=steps))):
+        task = Task(PROTOCOLS[name], (2, 1, 1, 1), fixed)
+        NuSmv().prepare(task, tmp_path)
+        assert NuSmv().answer(task, NuSmv().run(task, tmp_path, Limits(60.0, 1 << 32))) == answer

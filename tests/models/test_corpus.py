@@ -84,6 +84,7 @@ def test_every_expectation_is_met(name: str) -> None:
     ]
     assert [item for item in judged if item[3] is not Judgement.MET] == []
     assert report.remarks == ()
+    assert [remark for variant in report.variants for remark in variant.remarks] == []
     assert report.warnings == ()
 
 
