@@ -32,10 +32,10 @@ _STEPS = 2500
 _PATIENCE = 20.0
 """Seconds after which a sample is cut short whatever its size, once it has `_FEWEST` states."""
 _FEWEST = 20
-_RESCUES = 10
+RESCUES = 10
 """For each property `at rest` and `recoverable`, of so many states that violate it the interpreter finds out whether
-they can still change; it visits at most `_RESCUE` states for each."""
-_RESCUE = 500
+they can still change; it visits at most `RESCUE` states for each."""
+RESCUE = 500
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def certify(
     if wrong is not None:
         return Flaw(f"the closed set fails its re-check: {wrong}")
     deadline = clock() + _PATIENCE
-    rescues = dict.fromkeys((claim.name for claim in claims), _RESCUES)
+    rescues = dict.fromkeys((claim.name for claim in claims), RESCUES)
     walked = steps = 0
     for code in _drawn(closed_set):
         if steps > _STEPS or (walked >= _FEWEST and clock() > deadline):
@@ -178,7 +178,7 @@ def _violation(claims: Sequence[Claim], state: GlobalState, rescues: dict[str, i
             continue
         if claim.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
             rescues[claim.name] -= 1
-            if rescues[claim.name] < 0 or claim.is_rescued(state, _RESCUE) is not False:
+            if rescues[claim.name] < 0 or claim.is_rescued(state, RESCUE) is not False:
                 continue
         return Flaw(f"the interpreter finds {claim.name} violated in a state of the closed set", state)
     return None

@@ -171,6 +171,7 @@ class Confirmation:
             outcome.frames,
             self._claim(target),
             self._walks,
+            outcome.rescues,
         )
         found = self._stands(target, found)
         return replace(found, told=partial(sentences, outcome.invariant, self._lowered))

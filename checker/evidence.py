@@ -54,7 +54,8 @@ def _certificate(certificate: _Certificate) -> str:
         return f"{certificate.engine}: fewer than {rounds}, {noun} of {clauses}, {frames}"
     if isinstance(certificate, InvariantCertificate):
         clauses, frames = plural(certificate.clauses, "clause"), plural(certificate.frames, "frame")
-        return f"{certificate.engine}: invariant of {clauses}, {frames}"
+        ways = f", {plural(certificate.ways, 'way')} out" if certificate.ways else ""
+        return f"{certificate.engine}: invariant of {clauses}{ways}, {frames}"
     symmetry = " up to symmetry" if certificate.symmetric else ""
     return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}"
 

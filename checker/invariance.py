@@ -5,19 +5,21 @@ Two checks, neither of which trusts the engine that found the invariant:
 1. a SAT solver that the engine did not use confirms, from clauses that it did not make, that the invariant holds at
    first, that no step leads out of it and that it excludes every violation (`checker.invariant.check`);
 2. the reference interpreter, which knows nothing of the lowering, walks at random from the initial state: every state
-   that it comes to, and every neighbour of these, must be in the invariant and must not violate the property.
+   that it comes to, and every neighbour of these, must be in the invariant and must not violate the property.  Of some
+   states that look like a violation of `at rest` or `recoverable` it finds out whether there is a way out.
 """
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from checker.certificate import Claim, Flaw
+from checker.certificate import RESCUE, RESCUES, Claim, Flaw
 from checker.formula import evaluate
 from checker.invariant import Invariant, check
+from checker.rescue import Rescue
 from checker.transition_system import Property, State, TransitionSystem
 from checker.walks import FEWEST, PATIENCE, Step, Stumble, Walks
 from checker.wording import Sentence
@@ -33,6 +35,7 @@ class InvariantCertificate:
     """An inductive invariant that has passed both checks.
 
     engine  which engine found it, in how many frames
+    rescues  ways out, one of which is open wherever the invariant allows what looks like a violation
     walked  how many states the interpreter has come to; steps: by how many steps
     """
 
@@ -41,8 +44,13 @@ class InvariantCertificate:
     frames: int
     walked: int
     steps: int
+    rescues: tuple[Rescue, ...] = ()
     told: Callable[[], tuple[Sentence, ...]] = field(default=tuple, compare=False, repr=False)
     """The invariant in the model's words, worked out when it is wanted."""
+
+    @property
+    def ways(self) -> int:
+        return len(self.rescues)
 
     @property
     def clauses(self) -> int:
@@ -61,9 +69,10 @@ def certify_invariant(
     frames: int,
     claim: Claim,
     walks: Walks,
+    rescues: Sequence[Rescue] = (),
 ) -> InvariantCertificate | Flaw:
     """Both checks; the certificate, or the first flaw found.  Raises NoAnswer when the solver gives up."""
-    wrong = check(system, target, invariant, time.monotonic() + SOLVER_SECONDS)
+    wrong = check(system, target, invariant, time.monotonic() + SOLVER_SECONDS, rescues=rescues)
     if wrong is not None and wrong.startswith("the solver gave no answer"):
         raise NoAnswer(wrong)
     if wrong is not None:
@@ -72,7 +81,7 @@ def certify_invariant(
     flaw = look.at_all(walks)
     if flaw is not None:
         return flaw
-    return InvariantCertificate(engine, invariant, frames, look.states, look.steps)
+    return InvariantCertificate(engine, invariant, frames, look.states, look.steps, tuple(rescues))
 
 
 class _Look:
@@ -83,6 +92,7 @@ class _Look:
         self._clauses = invariant.clauses
         self._claim = claim
         self._known: set[State] = set()
+        self._rescues = RESCUES
         self.steps = 0
 
     @property
@@ -123,6 +133,10 @@ class _Look:
             if not evaluate(clause, lambda variable: code[self._place[variable]]):
                 return f"the interpreter comes to a state where clause {number} does not hold"
         if self._claim.form is not PropertyForm.STEP_INVARIANT and self._claim.state_violates(state):
+            if self._claim.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
+                self._rescues -= 1
+                if self._rescues < 0 or self._claim.is_rescued(state, RESCUE) is not False:
+                    return None
             return f"the interpreter finds {self._claim.name} violated"
         return None
 

@@ -1,19 +1,21 @@
 """Inductive invariants, and the check that one is a proof.
 
 A set of states that contains the initial state, that no step leaves, and in which nothing is bad proves that nothing
-bad is ever reached (Floyd, "Assigning meanings to programs", 1967).  The check shares nothing with the engine that
-found the invariant: its clauses come from `checker.encode`, its answers from z3.
+bad is ever reached (Floyd, "Assigning meanings to programs", 1967).  For properties that look beyond a state, it is bad
+when no way out of it is stated (`checker.rescue`).  The check shares nothing with the engine that found the invariant:
+its clauses come from `checker.encode`, its answers from z3.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from checker.encode import Layout, Template, formula_template, is_one_hot, step_template
 from checker.formula import FALSE, Formula, Variable, conjunction, evaluate, member, negate, substitute
+from checker.rescue import Rescue, rescued
 from checker.solver import Answer, SatSolver, Solver, Unknown, Unsat
 from checker.transition_system import Form, Property, TransitionSystem
 
@@ -40,29 +42,39 @@ def check(
     invariant: Invariant,
     deadline: float | None = None,
     make_solver: Callable[[], SatSolver] = Solver,
+    rescues: Sequence[Rescue] = (),
 ) -> str | None:
     """None if the invariant proves that the property is never violated (a cover: never reached), else what is wrong.
 
+    rescues  for `at rest` and `recoverable`: from every bad state in the invariant one of these leads to the goal
     It is wrong, too, if a frontier state is not excluded, or if the solver gives no answer before the deadline.
     """
-    if target.form in (Form.AT_REST, Form.RECOVERABLE, Form.LIVE):
+    if target.form is Form.LIVE:
         return f"an invariant alone does not prove that `{target.form.value}` holds"
+    bad = target.bad
+    unless = target.unless
+    if unless is None and rescues:
+        return f"nothing saves a state from violating {target.form.value}"
+    if unless is not None:
+        if not all(rescue.is_of(unless) for rescue in rescues):
+            return "a way out has a step that is not one of those that count"
+        bad = conjunction((bad, *(negate(rescued(system, unless, rescue)) for rescue in rescues)))
     for number, clause in enumerate(invariant.clauses):
         if not evaluate(clause, lambda variable: variable.initial):
             return f"clause {number} does not hold in the initial state"
-    if target.form is not Form.STEP_INVARIANT and evaluate(target.bad, lambda variable: variable.initial):
+    if target.form is not Form.STEP_INVARIANT and evaluate(bad, lambda variable: variable.initial):
         return "the initial state is bad"
     try:
-        wrong = _states_complaint(_Questions(system, invariant, make_solver(), deadline), system, target)
+        wrong = _states_complaint(_Questions(system, invariant, make_solver(), deadline), system, target, bad)
         return wrong or _steps_complaint(_Questions(system, invariant, make_solver(), deadline), system, target)
     except _NoAnswer as failure:
         return f"the solver gave no answer: {failure}"
 
 
-def _states_complaint(questions: _Questions, system: TransitionSystem, target: Property) -> str | None:
+def _states_complaint(questions: _Questions, system: TransitionSystem, target: Property, bad: Formula) -> str | None:
     if system.frontier is not FALSE and questions.possible(questions.place(system.frontier)):
         return "it does not exclude the end of the explored window"
-    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(target.bad)):
+    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(bad)):
         return "it does not exclude every bad state"
     return None
 

@@ -15,7 +15,7 @@ from checker.lowering.actions import LoweringLimit, actions_of
 from checker.lowering.compaction import Compaction, compact
 from checker.lowering.fairness import fairness_of
 from checker.lowering.model_layout import ModelLayout
-from checker.lowering.properties import antecedents_of, frontier, properties_of
+from checker.lowering.properties import antecedents_of, frontier, properties_of, rest_of
 from checker.lowering.symmetries import swaps_of
 from checker.transition_system import Property, State, TransitionSystem
 from counterexamples.trace import Trace
@@ -29,11 +29,13 @@ class UnreachableCode(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Lowered:
-    """system: what engines see.  antecedents: for a property, covers without which it holds only vacuously."""
+    """system: what engines see.  antecedents: for a property, covers without which it holds only vacuously.  rest: what
+    any state at rest refutes, without which an `at rest` holds only vacuously; None in models without one."""
 
     model: Model
     system: TransitionSystem
     antecedents: Mapping[str, tuple[Property, ...]]
+    rest: Property | None
     layout: ModelLayout
     compaction: Compaction
 
@@ -96,7 +98,9 @@ def lower(
     antecedents = {
         name: tuple(compaction.property(cover) for cover in covers) for name, covers in antecedents_of(layout).items()
     }
-    return Lowered(model, compaction.system, antecedents, layout, compaction)
+    rest = rest_of(layout)
+    resting = None if rest is None else compaction.property(rest)
+    return Lowered(model, compaction.system, antecedents, resting, layout, compaction)
 
 
 __all__ = ["Lowered", "LoweringLimit", "UnreachableCode", "lower"]

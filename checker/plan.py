@@ -97,7 +97,9 @@ LIVE_ENGINES: dict[str, Callable[[], Engine]] = {"search": _fair_cycles, "ic3": 
 """The same for properties of infinite runs: a search for fair cycles in the state graph, k-liveness by IC3, and bounded
 model checking for lassos."""
 
-_FORMS = {"ic3": frozenset({Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER})}
+_FORMS = {
+    "ic3": frozenset({Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER, Form.AT_REST, Form.RECOVERABLE}),
+}
 """The forms that an engine decides, where these are not all."""
 SEARCH_SHARE = 0.6
 """The part of the time that the search may use in `auto`."""

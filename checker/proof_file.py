@@ -2,7 +2,8 @@
 
 A file holds the identity of the model (a hash of its text, the choice that was checked), and for each property the
 inductive invariant over named variables, in words, and its three obligations as SMT-LIB 2 texts.  For a `live` property
-there is an invariant for each of its cases, of a system that counts fair rounds.
+there is an invariant for each of its cases, of a system that counts fair rounds.  A proof of `at rest`
+or `recoverable` has ways out besides: sequences of actions.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.lower import Lowered, lower
 from checker.options import Options
 from checker.proof_terms import BadCertificate, find_variable, read_cubes, write_cubes
+from checker.rescue import in_words
 from checker.result import VariantReport
 from checker.smtlib import labels, obligations
 from checker.solver import Sat, Unknown, answer_text
 from checker.transition_system import Form, Property, State, TransitionSystem
 from checker.verdict import Proved, Uncovered
 from checker.version import VERSION
+from checker.ways_file import read_ways, ways_out, write_way
 from checker.wording import sentences
 from spec import syntax
 
@@ -55,9 +58,6 @@ def document(module: syntax.Module, report: VariantReport, options: Options) -> 
             continue
         target = _target(lowered.system, result.name)
         certificate = verdict.certificate
-        if target.form in (Form.AT_REST, Form.RECOVERABLE):
-            without.append({"property": result.name, "why": f"no invariant proves that `{target.form.value}` holds"})
-            continue
         found: dict[str, object] | None
         if isinstance(certificate, CycleCertificate):
             why = f"{certificate.engine} found no fair cycle among all states, which cannot be written down; {_GET_ONE}"
@@ -67,8 +67,10 @@ def document(module: syntax.Module, report: VariantReport, options: Options) -> 
             found = rounds_file.written(lowered, target, certificate)
         elif isinstance(certificate, InvariantCertificate):
             found = {"kind": _INVARIANT, "never": write_cubes(certificate.invariant)}
+            if target.unless is not None:
+                found["ways"] = [write_way(rescue) for rescue in certificate.rescues]
         else:
-            found = _closed_set(lowered.system, certificate.closed_set)
+            found = _closed_set(lowered.system, target, certificate.closed_set)
         if found is None:
             states = f"{certificate.engine} closed a set of too many states; {_GET_ONE}"
             without.append({"property": result.name, "why": states})
@@ -112,8 +114,8 @@ def digest(module: syntax.Module) -> str:
     return whole.hexdigest()
 
 
-def _closed_set(system: TransitionSystem, closed_set: ClosedSet | None) -> dict[str, object] | None:
-    """The states, symmetric images included; None where they are too many."""
+def _closed_set(system: TransitionSystem, target: Property, closed_set: ClosedSet | None) -> dict[str, object] | None:
+    """The states, symmetric images included, and the ways out of those that look bad; None where they are too many."""
     if closed_set is None:
         return None
     tables = [{source: (target, table) for source, target, table in swap.moves} for swap in system.swaps]
@@ -124,8 +126,8 @@ def _closed_set(system: TransitionSystem, closed_set: ClosedSet | None) -> dict[
         state = waiting.popleft()
         for moves in tables:
             image = list(state)
-            for source, (target, table) in moves.items():
-                image[place[target]] = table[state[place[source]]]
+            for source, (destination, table) in moves.items():
+                image[place[destination]] = table[state[place[source]]]
             moved = tuple(image)
             if moved not in seen:
                 seen.add(moved)
@@ -134,7 +136,14 @@ def _closed_set(system: TransitionSystem, closed_set: ClosedSet | None) -> dict[
             return None
     names = [labels(variable) for variable in system.variables]
     states = [[told[code] for told, code in zip(names, state, strict=True)] for state in sorted(seen)]
-    return {"kind": _CLOSED_SET, "variables": [variable.name for variable in system.variables], "states": states}
+    found: dict[str, object] = {
+        "kind": _CLOSED_SET,
+        "variables": [variable.name for variable in system.variables],
+        "states": states,
+    }
+    if target.unless is not None:
+        found["ways"] = [write_way(rescue) for rescue in ways_out(system, target, seen)]
+    return found
 
 
 def _target(system: TransitionSystem, name: str) -> Property:
@@ -236,8 +245,10 @@ def _read(lowered: Lowered, target: Property, proof: Mapping[str, Any]) -> tuple
             raise BadCertificate(f"a proof of the kind {proof['kind']!r} does not prove {target.name}")
         return rounds_file.read(lowered, target, proof)
     formula, words = _read_proof(lowered, proof)
+    ways = read_ways(lowered.system, target, proof)
+    told = in_words(ways, target.form)
     try:
-        return dict(obligations(lowered.system, target, formula).items()), words
+        return dict(obligations(lowered.system, target, formula, ways).items()), [*words, told] if told else words
     except ValueError as error:
         raise BadCertificate(str(error)) from None
 

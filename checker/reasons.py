@@ -8,7 +8,9 @@ from checker.evidence import plural
 from checker.invariance import InvariantCertificate
 from checker.live_certificate import RoundsCertificate
 from checker.reliance import Needed, Open, Why
+from checker.rescue import in_words
 from checker.result import PropertyResult
+from checker.transition_system import Form
 from checker.verdict import Proved, Uncovered
 from counterexamples.render.page import Page, Piece, Style
 
@@ -32,11 +34,13 @@ def block(result: PropertyResult, why: bool, page: Page) -> Iterator[str]:
             lines += _wrapped(sentence, 6, page, Style.PLAIN)
         if len(sentences) > _MOST_SENTENCES:
             lines.append(page.line([(f"      and {len(sentences) - _MOST_SENTENCES} more", Style.DIM)]))
-    elif isinstance(certificate, InvariantCertificate) and result.span is not None:
+    elif isinstance(certificate, InvariantCertificate) and result.span is not None and not certificate.ways:
         lines.append(page.line([("    no invariant is needed: no step can violate it", Style.BOLD)]))
     elif why and result.span is not None:
         told = "an invariant in words: --engine ic3 (this proof is the set of all reachable states)"
         lines.append(page.line([(f"    {told}", Style.DIM)]))
+    if isinstance(certificate, InvariantCertificate) and certificate.ways:
+        lines += _wrapped(in_words(certificate.rescues, Form(result.form.value)), 4, page, Style.PLAIN)
     if why and result.why is not None:
         lines += _relies(result.why, page)
     if lines:

@@ -9,7 +9,7 @@ from spec.source import Span
 
 
 class RemarkKind(Enum):
-    VACUOUS = "the left side of an implication is never true"
+    VACUOUS = "the left side of an implication is never true, or no state is at rest"
     UNCHANGING = "nothing that a property speaks of ever changes"
     UNREACHABLE = "a cover is never reached"
     THREAD_NEVER_RUNS = "a thread never runs"

@@ -185,6 +185,7 @@ def _certificate(
             "engine": certificate.engine,
             "clauses": certificate.clauses,
             "frames": certificate.frames,
+            "ways_out": certificate.ways,
             "invariant": [str(sentence) for sentence in certificate.told()],
             "interpreter_states": certificate.walked,
             "interpreter_steps": certificate.steps,

@@ -10,6 +10,9 @@ All is Boolean: one constant for each code of each variable, exactly one of whic
 but the system, the property and the invariant, so two lowerings of one model give the same texts.  The encoding shares
 no code with the engines or with `checker.encode`.
 
+For `at rest` and `recoverable` a state violates the property when it looks so and no way out of those that are stated
+is open: the actions of each way are executed in the text, from the state on.
+
 Barrett, Fontaine and Tinelli, "The SMT-LIB standard: version 2.6", 2017.
 """
 
@@ -19,8 +22,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.formula import Formula, Op, Variable, conjunction, negate
-from checker.transition_system import Cases, Constant, Copy, Form, Property, TransitionSystem
+from checker.formula import Formula, Op, Variable, conjunction, negate, variables_of
+from checker.rescue import Rescue
+from checker.transition_system import Action, Cases, Constant, Copy, Form, Property, Reachability, TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,16 @@ class Obligations:
         return (("initiation", self.initiation), ("consecution", self.consecution), ("safety", self.safety))
 
 
-def obligations(system: TransitionSystem, target: Property, invariant: Formula) -> Obligations:
+def obligations(
+    system: TransitionSystem, target: Property, invariant: Formula, rescues: Sequence[Rescue] = ()
+) -> Obligations:
     """The texts.  `invariant` speaks of the state alone.  Raises ValueError for a form of property that an invariant
-    does not prove."""
-    if target.form in (Form.AT_REST, Form.RECOVERABLE, Form.LIVE):
+    does not prove, and for ways out that do not count."""
+    if target.form is Form.LIVE:
         raise ValueError(f"an invariant does not prove that `{target.form.value}` holds")
+    unless = target.unless
+    if rescues and (unless is None or not all(rescue.is_of(unless) for rescue in rescues)):
+        raise ValueError(f"a way out has a step that does not count for {target.form.value} {target.name}")
     initial = _Text(system, f"{target.name}: the initial state is in the invariant")
     initial.state(primed=False)
     for variable in system.variables:
@@ -62,7 +71,11 @@ def obligations(system: TransitionSystem, target: Property, invariant: Formula) 
         safe.steps(unless=beyond)
         safe.require(f"(or {beyond} {safe.formula(target.bad)})")
     else:
-        safe.require(f"(or {safe.formula(target.bad)} {safe.formula(system.frontier)})")
+        bad = [safe.formula(target.bad)]
+        if unless is not None:
+            bad += [f"(not {safe.way_out(rescue, unless)})" for rescue in rescues]
+        violated = bad[0] if len(bad) == 1 else f"(and {' '.join(bad)})"
+        safe.require(f"(or {violated} {safe.formula(system.frontier)})")
     return Obligations(initial.text(), step.text(), safe.text())
 
 
@@ -77,6 +90,7 @@ class _Text:
         self._kept: list[Formula] = []
         self._ranks: dict[int, str] = {}
         self._labels: dict[Variable, Sequence[str]] = {}
+        self._bodies: dict[str, str] = {}
         self._defined = 0
 
     def text(self) -> str:
@@ -154,6 +168,69 @@ class _Text:
             )
             self.require(f"(or {' '.join(names)} (and {same}))" if names else f"(and {same})")
 
+    def way_out(self, rescue: Rescue, unless: Reachability) -> str:
+        """A name for: the actions can be taken in turn from the state, and reach the goal."""
+        system = self._system
+        going_on = conjunction((negate(system.halted), negate(system.frontier)))
+        before: _Moment = {}
+        now: _Moment = {}
+        parts = []
+        for action in rescue.actions:
+            parts += [self._at(going_on, now), self._at(action.guard, now)]
+            before, now = now, self._after(action, now)
+        goals = [self._at(unless.state, now)]
+        for formula in unless.watched if rescue.actions else ():
+            if any(variable in rescue.actions[-1].writes for variable, _ in variables_of(formula)):
+                other = negate(formula)
+                goals.append(f"(and {self._at(formula, before)} {self._at(other, now)})")
+                goals.append(f"(and {self._at(other, before)} {self._at(formula, now)})")
+        return self._define(f"(and true {' '.join(parts)} (or false {' '.join(goals)}))")
+
+    def _after(self, action: Action, now: _Moment) -> _Moment:
+        """The state after the action.  A value that an update leaves open is no value: no literal about it holds."""
+        after = dict(now)
+        for variable in sorted(action.updates, key=self._place.__getitem__):
+            update = action.updates[variable]
+            ways: list[list[str]] = [[] for _ in range(variable.size)]
+            if isinstance(update, Constant):
+                ways[update.code].append("true")
+            elif isinstance(update, Copy):
+                for code, new in enumerate(update.table):
+                    if new >= 0:
+                        ways[new].append(self._valued(update.source, code, now))
+            else:
+                for condition, code in update.cases:
+                    ways[code].append(self._at(condition, now))
+            after[variable] = [
+                "false" if not each else each[0] if each in (["true"], ["false"]) else self._define(_or(each))
+                for each in ways
+            ]
+        return after
+
+    def _at(self, formula: Formula, now: _Moment) -> str:
+        """The formula in the state after some actions."""
+        if formula.op is Op.IN:
+            assert formula.variable is not None
+            variable, mask = formula.variable, formula.mask
+            if variable not in now:
+                return self.literal(variable, mask, False)
+            return _or([name for code, name in enumerate(now[variable]) if mask >> code & 1])
+        if not any(variable in now for variable, _ in variables_of(formula)):
+            return self.formula(formula)
+        parts = [self._at(part, now) for part in sorted(formula.args, key=self._rank)]
+        return self._define(f"({formula.op.value} {' '.join(parts)})")
+
+    def _valued(self, variable: Variable, code: int, now: _Moment) -> str:
+        return now[variable][code] if variable in now else self._constant(variable, code, False)
+
+    def _define(self, body: str) -> str:
+        known = self._bodies.get(body)
+        if known is None:
+            self._defined += 1
+            known = self._bodies[body] = f"f{self._defined}"
+            self._lines.append(f"(define-fun {known} () Bool {body})")
+        return known
+
     def _update(self, variable: Variable, update: Constant | Copy | Cases) -> list[str]:
         if isinstance(update, Constant):
             return [self._constant(variable, update.code, True)]
@@ -187,6 +264,14 @@ class _Text:
             self._ranks[formula.uid] = known
             self._kept.append(formula)
         return known
+
+
+_Moment = dict[Variable, list[str]]
+"""For each variable that was written: what says that it has the code, for one code after the other."""
+
+
+def _or(parts: Sequence[str]) -> str:
+    return "false" if not parts else parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})"
 
 
 _UNQUOTABLE: Mapping[int, str] = {ord("|"): "/", ord("\\"): "/"}

@@ -1,7 +1,8 @@
 """Proofs that are true because nothing happens.
 
 For each declared property there are covers that some run must reach, or else the proof says nothing: that the left side
-of an implication in it is ever true (from the lowering), and that some step ever writes to what the property reads.
+of an implication in it is ever true (from the lowering), that some step ever writes to what the property reads, and for
+`at rest` that some state is at rest at all.
 The engines look for them along with the properties.
 """
 
@@ -63,8 +64,8 @@ def is_never_reached(system: TransitionSystem, cover: Property, outcome: Outcome
     match outcome:
         case Unreachable():
             return True
-        case Inductive(invariant=invariant):
-            return check(system, cover, invariant, time.monotonic() + _SECONDS) is None
+        case Inductive(invariant=invariant, rescues=rescues):
+            return check(system, cover, invariant, time.monotonic() + _SECONDS, rescues=rescues) is None
         case _:
             return False
 

@@ -143,6 +143,8 @@ class _Check:
         covers = [cover for target in targets for cover in lowered.antecedents.get(target.name, ())]
         changes = changes_of(lowered, targets)
         covers += [change.cover for change in changes.values() if change.cover is not None]
+        if lowered.rest is not None and any(target.form is Form.AT_REST for target in targets):
+            covers.append(lowered.rest)
         deadline = self.started + self.options.timeout
         system = lowered.system if self.options.symmetry else replace(lowered.system, swaps=())
         decisions = decide(system, targets, covers, self.options, self.observer, deadline)
@@ -204,6 +206,9 @@ class _Check:
             if is_never_reached(lowered.system, cover, decisions.outcome(cover)):
                 which = "its left side" if target.form is Form.LIVE else "the left side of an implication in it"
                 return RemarkKind.VACUOUS, f"{which} is never true"
+        rest = lowered.rest if target.form is Form.AT_REST else None
+        if rest is not None and is_never_reached(lowered.system, rest, decisions.outcome(rest)):
+            return RemarkKind.VACUOUS, "no reachable state is at rest"
         if change is None:
             return None
         never = change.cover is None or is_never_reached(lowered.system, change.cover, decisions.outcome(change.cover))

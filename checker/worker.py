@@ -1,8 +1,9 @@
 """An engine in a process of its own, so that two can work at a time and either can be stopped, or die.
 
 The process is forked, so it shares the transition system with its parent; what it decides comes back as plain data: a
-path as states and numbers of actions, an invariant as masks of numbered variables.  A message counts when it is whole,
-so whatever ends the process, nothing that it had decided is lost and nothing else is believed.
+path as states and numbers of actions, an invariant as masks of numbered variables, a way out as numbers of actions.  A
+message counts when it is whole, so whatever ends the process, nothing that it had decided is lost and nothing else is
+believed.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from checker.engines.engine import (
 )
 from checker.formula import Op, member
 from checker.invariant import Invariant
+from checker.rescue import Rescue
 from checker.transition_system import Property, TransitionSystem
 
 _PATIENCE = 5.0
@@ -220,8 +222,9 @@ def pack(system: TransitionSystem, outcome: Outcome) -> tuple[object, ...]:
     match outcome:
         case Reached(path=path, shortest=shortest):
             return ("reached", path.states, tuple(action.index for action in path.actions), shortest)
-        case Inductive(invariant=invariant, frames=frames):
-            return ("inductive", _cubes(invariant), frames)
+        case Inductive(invariant=invariant, frames=frames, rescues=rescues):
+            ways = tuple(tuple(action.index for action in rescue.actions) for rescue in rescues)
+            return ("inductive", _cubes(invariant), frames, ways)
         case Lasso(path=path, loop=loop, case=case, shortest=shortest):
             return ("lasso", path.states, tuple(action.index for action in path.actions), loop, case, shortest)
         case FewRounds(rounds=rounds, invariants=invariants, frames=frames):
@@ -263,8 +266,9 @@ def unpack(system: TransitionSystem, data: tuple[Any, ...], target: Property) ->
         states, numbers, shortest = content
         return Reached(Path(states, tuple(system.actions[number] for number in numbers)), shortest)
     if kind == "inductive":
-        cubes, frames = content
-        return Inductive(_invariant(system, cubes), frames)
+        cubes, frames, ways = content
+        rescues = tuple(Rescue(tuple(system.actions[number] for number in way)) for way in ways)
+        return Inductive(_invariant(system, cubes), frames, rescues)
     if kind == "lasso":
         states, numbers, loop, case, shortest = content
         return Lasso(Path(states, tuple(system.actions[number] for number in numbers)), loop, case, shortest)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.invariant import Invariant
+from checker.rescue import Rescue
 from checker.transition_system import Action, Form, Property, State, TransitionSystem
 
 
@@ -66,11 +67,15 @@ class Unreachable:
 class Inductive:
     """No reachable state or step violates the property: every run stays within `invariant`, which excludes that.
 
-    `frames` is the number of frames that the proof took.  `checker.invariant.check` re-checks the invariant.
+    frames   the number of frames that the proof took
+    rescues  for `at rest` and `recoverable`: ways out, one of which is open in every state of the invariant that looks
+             like a violation
+    `checker.invariant.check` re-checks the invariant and the ways out.
     """
 
     invariant: Invariant
     frames: int
+    rescues: tuple[Rescue, ...] = ()
 
 
 @dataclass(frozen=True)

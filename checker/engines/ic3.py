@@ -22,18 +22,24 @@ from checker.engines.engine import Bounded, Budget, Inductive, Outcome, Path, Pr
 from checker.engines.frames import FOREVER, Frames, TooManyImages
 from checker.engines.inductive_core import inductive_core
 from checker.engines.preimages import Blocked, Predecessor, Preimages
+from checker.engines.rescues import Rescues
+from checker.engines.saving import STATE_LIMIT, Inconclusive, Saviour
 from checker.formula import Formula, conjunction, disjunction, evaluate, member, negate, variables_of
 from checker.invariant import Invariant
+from checker.rescue import Rescue
 from checker.sat import GaveUp, Incremental, sat_solver
 from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, after, successor
 
 LARGEST_ORBIT = 5_000
 WINDOW = "an unbounded integer left the explored window"
+_FOLLOWED = 300
+"""So many states are looked at to find out whether a candidate is saved that no run is known to reach."""
 _PROGRESS_INTERVAL = 0.5
 
 
 class Ic3:
-    """The engine.  It decides invariants, covers and step invariants, and proves them with an inductive invariant.
+    """The engine.  It decides all forms of properties but LIVE, and proves them with an inductive invariant, `at rest`
+    and `recoverable` with ways out besides.
 
     symmetry     use the swaps of the system
     make_solver  the SAT solver to use
@@ -47,7 +53,8 @@ class Ic3:
 
     def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
         """Reports for each property Reached, Inductive, Bounded or Undecided.  Raises KeyboardInterrupt only."""
-        left = list(properties)
+        # What looks beyond a state takes longest.
+        left = sorted(properties, key=lambda target: (target.unless is not None, target.form is Form.RECOVERABLE))
         symmetries = [True, False] if self._symmetry and system.swaps else [False]
         for symmetric in symmetries:
             try:
@@ -74,6 +81,22 @@ class _Obligation:
     cube: Cube
     action: Action | None
     then: _Obligation | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Every state of `cube` satisfies the goal, among them `state`."""
+
+    cube: Cube
+    state: State
+
+
+class _NotKnown(Exception):
+    """Whether a state that a run reaches is saved could not be found out."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class _NotSymmetric(Exception):
@@ -103,6 +126,9 @@ class _Run:
         self.going_on = conjunction((negate(system.halted), negate(system.frontier)))
         self.counter = 0
         self.reported = time.monotonic()
+        self.saviour = Saviour(system, STATE_LIMIT)
+        self.swaps = system.swaps if symmetric else ()
+        self.rescues: Rescues | None = None
         self.window: int | None = None
         """No frontier state is nearer than this, and one is reachable."""
         self.level = 0
@@ -110,14 +136,16 @@ class _Run:
     # -- one property -------------------------------------------------------------------------------------------------
 
     def decide(self, target: Property) -> Outcome:
-        if target.form not in (Form.INVARIANT, Form.COVER, Form.STEP_INVARIANT):
+        if target.form is Form.LIVE:
             return Undecided(f"whether `{target.form.value}` holds is not decided by ic3")
         self.level = 0
+        unless = target.unless
+        self.rescues = None if unless is None else Rescues(self.system, self.saviour, unless, self.swaps)
         try:
             if self.budget.expired():
                 return Undecided("out of time")
             return self._decide(target)
-        except GaveUp as failure:
+        except (GaveUp, _NotKnown) as failure:
             return self._bounded(target, failure.reason)
         except RecursionError:
             return self._bounded(target, "a formula is nested too deeply")
@@ -131,9 +159,8 @@ class _Run:
             return Reached(found, "it is the first step" if step else "it is the initial state")
         if self._holds(self.system.frontier, self.system.initial):
             self.window = 0
-        goal = self._goal(bad)
-        if self._bad_cube(goal, FOREVER) is None:
-            known = self._proved(goal, FOREVER)
+        if self._candidate(self._goal(bad), FOREVER) is None:
+            known = self._proved(target, bad, FOREVER)
             assert not isinstance(known, Predecessor), "what was proved is not inductive"
             return known
         while True:
@@ -145,20 +172,20 @@ class _Run:
             if fresh:
                 self.frames.open_level()
             before = self.frames.changes
-            cube = self._bad_cube(goal, self.level)
-            while cube is not None:
-                hit = self._block(_Obligation(cube, None, None))
+            while (candidate := self._candidate(self._goal(bad), self.level)) is not None:
+                if self._is_saved(target, candidate):
+                    continue
+                hit = self._block(_Obligation(candidate.cube, None, None))
                 if hit is not None:
                     path = self._path(hit)
                     found = self._violation(target, path)
                     if found is not None:
                         return self._reached(target, found, len(path.actions))
-                    self.window = self.level
-                    goal = self._goal(bad)
-                cube = self._bad_cube(goal, self.level)
+                    if self.window is None and self._holds(self.system.frontier, path.states[-1]):
+                        self.window = self.level
             level = self._converged(push=fresh or self.frames.changes != before)
             while level is not None:
-                outcome = self._proved(goal, level)
+                outcome = self._proved(target, bad, level)
                 if not isinstance(outcome, Predecessor):
                     return outcome
                 # The system is symmetric where runs lead, but need not be elsewhere: exclude where it is not.
@@ -169,7 +196,7 @@ class _Run:
                     raise _NotSymmetric
                 level = self._converged(push=True)
             # Neighbours may differ by cubes that this proof does not need, such as an earlier property's.
-            outcome = self._proved(goal, self.level - 1)
+            outcome = self._proved(target, bad, self.level - 1)
             if not isinstance(outcome, Predecessor):
                 return outcome
 
@@ -189,15 +216,24 @@ class _Run:
             steps.append(conjunction((disjunction(wrong), action.guard, self.going_on)))
         return disjunction(steps)
 
-    def _goal(self, bad: Formula) -> Formula:
-        """What must not be reached: while the end of the explored window is not known to be, that neither."""
-        return bad if self.window is not None else disjunction((bad, self.system.frontier))
+    def _goal(self, bad: Formula) -> tuple[Formula, ...]:
+        """What must not be reached, as a conjunction: while the end of the explored window is not known to be, that
+        neither."""
+        parts = (bad,) if self.rescues is None else (bad, *self.rescues.unsaved)
+        return parts if self.window is not None else tuple(disjunction((p, self.system.frontier)) for p in parts)
 
     def _violation(self, target: Property, path: Path) -> Path | None:
         """The path, if it ends in a violation, or if it does after one step more."""
         state = path.states[-1]
         if target.form is not Form.STEP_INVARIANT:
-            return path if self._holds(target.bad, state) else None
+            if not self._holds(target.bad, state):
+                return None
+            if self.rescues is None:
+                return path
+            fate = self.rescues.look(state, self.budget.deadline)
+            if isinstance(fate, Inconclusive):
+                raise _NotKnown(fate.reason)
+            return None if fate is None else path
         if self._holds(self.going_on, state):
             for action in self.system.actions:
                 if self._holds(action.guard, state):
@@ -221,18 +257,29 @@ class _Run:
             return Reached(path, None)
         return Reached(path, f"no violation within {length - 1} steps (frame {self.level - 1} excludes it)")
 
-    def _proved(self, goal: Formula, level: int) -> Outcome | Predecessor:
+    def _is_saved(self, target: Property, candidate: _Candidate) -> bool:
+        """Whether the candidate looks like a violation but is none: then it is a candidate no longer.  Few candidates
+        lie where no step leads, and these need not be looked at."""
+        if self.rescues is None or not self._holds(target.bad, candidate.state):
+            return False
+        if isinstance(self._ask(candidate.cube, self.level - 1), Blocked):
+            return False
+        return self.rescues.look(candidate.state, self.budget.deadline, _FOLLOWED) is None
+
+    def _proved(self, target: Property, bad: Formula, level: int) -> Outcome | Predecessor:
         """The outcome if what is known beyond a level is inductive; else a step that shows that it is not."""
-        orbits = inductive_core(
-            self.space, self.preimages, self.frames.beyond(level), goal, self.make_solver, self.budget.deadline
-        )
+        goal, deadline = conjunction(self._goal(bad)), self.budget.deadline
+        orbits = inductive_core(self.space, self.preimages, self.frames.beyond(level), goal, self.make_solver, deadline)
         if isinstance(orbits, Predecessor):
             return orbits
         self.frames.keep_forever(orbits)
         if self.window is not None:
             return Bounded(self.window - 1, WINDOW) if self.window else Undecided(WINDOW)
         cubes = tuple(self.space.formulas(image) for orbit in orbits for image in orbit.images)
-        return Inductive(Invariant(cubes), self.level)
+        rescues: tuple[Rescue, ...] = ()
+        if self.rescues is not None:
+            rescues = self.rescues.needed(self.space, orbits, bad, self.make_solver, deadline)
+        return Inductive(Invariant(cubes), self.level, rescues)
 
     def _bounded(self, target: Property, reason: str) -> Outcome:
         """All frames below the last have no bad state, or no state from which a step is bad."""
@@ -243,14 +290,16 @@ class _Run:
 
     # -- blocking -----------------------------------------------------------------------------------------------------
 
-    def _bad_cube(self, goal: Formula, level: int) -> Cube | None:
-        """A cube of goal states, of which one is in the frame; None if the frame has none."""
+    def _candidate(self, goal: Sequence[Formula], level: int) -> _Candidate | None:
+        """Goal states, of which one is in the frame; None if the frame has none."""
+        self._tick()
         clauses = self.frames.clauses
-        if not clauses.solver.solve([*self.frames.prefix(level), clauses.gate(goal)]):
+        if not clauses.solver.solve([*self.frames.prefix(level), *map(clauses.gate, goal)]):
             return None
+        model = clauses.solver.model()
         masks: dict[int, int] = {}
-        clauses.justify(goal, clauses.solver.model(), masks)
-        return self.space.cube(masks)
+        clauses.justify(conjunction(goal), model, masks)
+        return _Candidate(self.space.cube(masks), clauses.state(model))
 
     def _block(self, root: _Obligation) -> _Obligation | None:
         """Excludes the root from the last frame (None), or finds an obligation that the initial state satisfies."""

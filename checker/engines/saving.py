@@ -11,17 +11,22 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.formula import TRUE, Formula, Op, conjunction, evaluate, iff, negate
-from checker.transition_system import Action, Kind, Reachability, State, TransitionSystem, after, successor
+from checker.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, evaluate, negate, variables_of
+from checker.transition_system import Action, Cases, Copy, Kind, Reachability, State, TransitionSystem, after, successor
 
 STATE_LIMIT = 200_000
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Every state in which `formula` holds is saved, among them the one that was asked about."""
+    """Every state in which `formula` holds is saved, among them the one that was asked about.
+
+    states, actions  the path that was found, from that one
+    """
 
     formula: Formula
+    states: tuple[State, ...]
+    actions: tuple[Action, ...]
 
 
 @dataclass(frozen=True)
@@ -46,47 +51,62 @@ class Saviour:
         self._guards = [Guard(system, conjunction((self._going_on, action.guard))) for action in system.actions]
         self._frontier = Guard(system, system.frontier)
         self._steps: dict[tuple[State, frozenset[Kind]], list[tuple[Action, State]]] = {}
+        self._watches: dict[Reachability, _Watch] = {}
 
-    def look(self, start: State, unless: Reachability, deadline: float | None = None) -> Saved | Doomed | Inconclusive:
-        """Searches breadth first, so that the formula of a saved state has as few guards as can be."""
+    def look(
+        self, start: State, unless: Reachability, deadline: float | None = None, limit: int | None = None
+    ) -> Saved | Doomed | Inconclusive:
+        """Searches breadth first, so that the formula of a saved state has as few guards as can be.
+
+        limit  of states that may be found, where it is to be lower than usual
+        """
+        limit = self._limit if limit is None else min(limit, self._limit)
         goal = Guard(self._system, unless.state)
-        watched = [Guard(self._system, formula) for formula in unless.watched]
+        watch = self._watches.get(unless)
+        if watch is None:
+            watch = self._watches[unless] = _Watch(self._system, unless)
         came_from: dict[State, tuple[State, Action] | None] = {start: None}
         queue = [start]
         at_frontier = False
         for state in queue:
             if goal.holds(state):
-                return self._saved(start, _actions(came_from, state), unless.state)
-            before = [formula.holds(state) for formula in watched]
+                return self._saved(start, _actions(came_from, state), unless)
             at_frontier = at_frontier or self._frontier.holds(state)
             for action, target in self._successors(state, unless.kinds):
-                for number, formula in enumerate(watched):
-                    if formula.holds(target) != before[number]:
-                        changes = _change(action, unless.watched[number])
-                        last = conjunction((self._going_on, action.guard, changes))
-                        return self._saved(start, _actions(came_from, state), last)
+                if watch.differs(action, state, target):
+                    return self._saved(start, [*_actions(came_from, state), action], unless)
                 if target not in came_from:
                     came_from[target] = (state, action)
                     queue.append(target)
-            if len(queue) > self._limit:
-                return Inconclusive(f"more than {self._limit} states can be reached from a candidate")
+            if len(queue) > limit:
+                return Inconclusive(f"more than {limit} states can be reached from a candidate")
             if deadline is not None and time.monotonic() >= deadline:
                 return Inconclusive("out of time")
         if at_frontier:
             return Inconclusive("an unbounded integer left the explored window on the way to the goal")
         return Doomed(len(queue))
 
-    def precondition(self, actions: Sequence[Action], goal: Formula) -> Formula:
-        """The states from which the actions can be taken in turn and lead to a state in which `goal` holds."""
-        formula = goal
-        for action in reversed(actions):
-            formula = conjunction((self._going_on, action.guard, after(action, formula, primed=False)))
+    def steps_from(self, state: State, unless: Reachability) -> list[tuple[Action, State]]:
+        """The steps that a path to the goal may have from a state."""
+        return self._successors(state, unless.kinds)
+
+    def precondition(self, actions: Sequence[Action], unless: Reachability) -> Formula:
+        """The states from which the actions can be taken in turn so that they reach the goal: its state holds after
+        them, or the last of them changes the truth of a watched formula."""
+        formula = unless.state
+        for place, action in reversed(list(enumerate(actions))):
+            changes = FALSE if place + 1 < len(actions) else _change(action, unless.watched)
+            reached = disjunction((after(action, formula, primed=False), changes))
+            formula = conjunction((self._going_on, action.guard, reached))
         return formula
 
-    def _saved(self, start: State, actions: Sequence[Action], goal: Formula) -> Saved:
-        formula = self.precondition(actions, goal)
+    def _saved(self, start: State, actions: Sequence[Action], unless: Reachability) -> Saved:
+        formula = self.precondition(actions, unless)
         assert Guard(self._system, formula).holds(start), "a path does not satisfy its own precondition"
-        return Saved(formula)
+        states = [start]
+        for action in actions:
+            states.append(successor(self._system, states[-1], action))
+        return Saved(formula, tuple(states), tuple(actions))
 
     def _successors(self, state: State, kinds: frozenset[Kind]) -> list[tuple[Action, State]]:
         key = (state, kinds)
@@ -95,12 +115,39 @@ class Saviour:
             found = [
                 (action, successor(self._system, state, action))
                 for action, guard in zip(self._system.actions, self._guards, strict=True)
-                if action.kind in kinds and guard.holds(state)
+                if action.kind in kinds and guard.holds(state) and self._is_defined(action, state)
             ]
             if len(self._steps) >= self._limit:
                 self._steps.clear()
             self._steps[key] = found
         return found
+
+    def _is_defined(self, action: Action, state: State) -> bool:
+        """Whether the updates say what the step does; in states that no run reaches they need not."""
+        place = self._system.position
+        for update in action.updates.values():
+            if isinstance(update, Copy) and update.table[state[place[update.source]]] < 0:
+                return False
+            if isinstance(update, Cases) and not any(
+                evaluate(condition, lambda variable: state[place[variable]]) for condition, _ in update.cases
+            ):
+                return False
+        return True
+
+
+class _Watch:
+    """For each action, the watched formulas whose truth it may change."""
+
+    def __init__(self, system: TransitionSystem, unless: Reachability) -> None:
+        self._concerned: dict[Action, list[Guard]] = {}
+        watched = [(Guard(system, each), {variable for variable, _ in variables_of(each)}) for each in unless.watched]
+        for action in system.actions:
+            if action.kind in unless.kinds:
+                self._concerned[action] = [each for each, read in watched if not read.isdisjoint(action.writes)]
+
+    def differs(self, action: Action, state: State, target: State) -> bool:
+        """Whether the step of the action, from the state to the target, changes the truth of one."""
+        return any(each.holds(state) != each.holds(target) for each in self._concerned[action])
 
 
 class Guard:
@@ -130,9 +177,15 @@ def _actions(came_from: dict[State, tuple[State, Action] | None], state: State) 
     return actions[::-1]
 
 
-def _change(action: Action, formula: Formula) -> Formula:
-    """The action changes the truth of the formula."""
-    return negate(iff(formula, after(action, formula, primed=False)))
+def _change(action: Action, watched: Sequence[Formula]) -> Formula:
+    """The action changes the truth of one of the formulas."""
+    changes = []
+    for formula in watched:
+        if any(variable in action.writes for variable, _ in variables_of(formula)):
+            other = negate(formula)
+            changes.append(conjunction((formula, after(action, other, primed=False))))
+            changes.append(conjunction((other, after(action, formula, primed=False))))
+    return disjunction(changes)
 
 
 __all__ = ["STATE_LIMIT", "Doomed", "Guard", "Inconclusive", "Saved", "Saviour"]

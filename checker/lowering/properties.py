@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from checker.formula import (
     FALSE,
@@ -93,9 +94,7 @@ def _declared(layout: ModelLayout, declaration: PropertyDeclaration, inside: For
             after = conjunction((negate(frontier(layout, primed=True)), equals(layout.error, 0, primed=True)))
             return Property(declaration.name, form, conjunction((negate(good), inside, running, after)))
         case Form.AT_REST:
-            bad = conjunction((negate(good), inside, running, healed(layout)))
-            unless = Reachability(frozenset((Kind.THREAD, Kind.RECOVERY)), FALSE, watched(layout))
-            return Property(declaration.name, form, bad, unless)
+            return _resting(layout, declaration.name, negate(good))
         case Form.RECOVERABLE:
             bad = conjunction((negate(good), inside, running))
             kinds = frozenset((Kind.THREAD, Kind.RECOVERY, Kind.ENVIRONMENT))
@@ -103,6 +102,21 @@ def _declared(layout: ModelLayout, declaration: PropertyDeclaration, inside: For
             return Property(declaration.name, form, bad, Reachability(kinds, disjunction((reached, negate(inside)))))
         case _:
             return Property(declaration.name, form, conjunction((negate(good), inside, running)))
+
+
+def _resting(layout: ModelLayout, name: str, bad: Formula) -> Property:
+    """Refuted by a state at rest in which `bad` holds."""
+    running = equals(layout.error, 0)
+    settled = conjunction((bad, negate(frontier(layout)), running, healed(layout)))
+    unless = Reachability(frozenset((Kind.THREAD, Kind.RECOVERY)), FALSE, watched(layout))
+    return Property(name, Form.AT_REST, settled, unless)
+
+
+def rest_of(layout: ModelLayout) -> Property | None:
+    """For models with an `at rest`: a property that every state at rest refutes."""
+    if not any(declaration.form is PropertyForm.AT_REST for declaration in layout.model.properties):
+        return None
+    return replace(_resting(layout, "a state at rest", TRUE), shown=False)
 
 
 def healed(layout: ModelLayout) -> Formula:

@@ -233,6 +233,29 @@ def test_an_implication_with_a_true_left_side_is_not_vacuous(tmp_path: Path) -> 
     assert RemarkKind.VACUOUS not in [kind for kind, _ in kinds(report)]
 
 
+RESTLESS = """\
+store db { durable x: bool; durable done: bool }
+process Clock { loop tick { db.x := not db.x } }
+process P { task finish { db.done := true } }
+faults { crash P }
+at rest finished: db.done
+"""
+
+
+@pytest.mark.parametrize("engine", ["search", "ic3"])
+def test_where_no_state_is_at_rest_that_is_said(tmp_path: Path, engine: str) -> None:
+    """The clock ticks for ever, so nothing is ever at rest.  Its twin stops, and P ends."""
+    report = check(tmp_path, RESTLESS, Options(engine=engine))
+    assert titles(report)["finished"] == "PROVED"
+    assert kinds(report) == [(RemarkKind.VACUOUS, "finished")]
+    assert "no reachable state is at rest" in report.variants[0].remarks[0].message
+    assert report.code(Options()) is ExitCode.MET
+    assert report.code(Options(strict=True)) is ExitCode.REFUTED
+    twin = check(tmp_path, RESTLESS.replace("db.x := not db.x", "await not db.x; db.x := true"), Options(engine=engine))
+    assert titles(twin)["finished"] == "PROVED"
+    assert kinds(twin) == []
+
+
 def test_nothing_is_remarked_of_a_space_that_was_cut_off(tmp_path: Path) -> None:
     assert kinds(check(tmp_path, NEVER, Options(depth=1))) == []
 

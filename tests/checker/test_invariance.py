@@ -119,7 +119,7 @@ def test_walks_are_taken_once_and_looked_at_to_the_end_each_time(model: Model, m
     steps = Steps(model.interpreter)
     walks = walks_of(model, steps)
     with monkeypatch.context() as patch:
-        patch.setattr(invariance, "check", lambda *_: None)
+        patch.setattr(invariance, "check", lambda *_, **__: None)
         wrong = certified(
             model, Invariant((*model.invariant.cubes, (literal(model.lowered, "ran[Job#0]", "True"),))), walks
         )
@@ -142,7 +142,7 @@ def test_without_any_one_clause_it_is_none(number: int, model: Model) -> None:
 
 def test_the_interpreter_finds_a_state_outside(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the solver had been wrong: `Job#0 never runs` is not inductive."""
-    monkeypatch.setattr(invariance, "check", lambda *_: None)
+    monkeypatch.setattr(invariance, "check", lambda *_, **__: None)
     wrong = Invariant((*model.invariant.cubes, (literal(model.lowered, "ran[Job#0]", "True"),)))
     found = certified(model, wrong)
     assert isinstance(found, Flaw)
@@ -152,7 +152,7 @@ def test_the_interpreter_finds_a_state_outside(model: Model, monkeypatch: pytest
 
 def test_the_interpreter_finds_a_violation(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the lowering had a finished job run that is not: the interpreter forgets what was run."""
-    monkeypatch.setattr(invariance, "check", lambda *_: None)
+    monkeypatch.setattr(invariance, "check", lambda *_, **__: None)
 
     def forget(state: GlobalState) -> GlobalState:
         return replace(state, ghosts=model.interpreter.initial().ghosts)

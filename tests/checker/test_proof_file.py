@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
+from checker.lower import lower
 from checker.options import Options, UsageError
 from checker.proof_file import BadCertificate, document, verify
 from checker.solver import Sat, Unknown, Unsat, answer_text
+from checker.transition_system import Kind
+from checker.verdict import Refuted
+from spec.typecheck import Choice, typecheck
 from tests.checker.lease import MODEL, checked, module_of, write
 from tests.command import counterpoint, environment
 
@@ -195,6 +199,142 @@ def test_a_small_closed_set_is_written_down_and_a_large_one_is_not(
     assert content["proofs"] == []
     assert {each["property"] for each in content["without"]} == {"finished_was_run", "model_errors"}
     assert all("--engine ic3" in each["why"] for each in content["without"])
+
+
+RESTING = """\
+ids Job[2]
+
+store db {
+  durable job: Job -> bool
+  durable queue jobs: Job redelivers
+}
+
+process Client {
+  on submit(j: fresh Job) {
+    db.jobs.push(j)
+    db.job[j] := true
+  }
+}
+
+process Worker {
+  loop work {
+    let j = db.jobs.take()
+    db.job[j] := false
+    db.jobs.ack(j)
+  }
+}
+
+faults { crash Worker }
+
+at rest none_left: forall j: Job. not db.job[j]
+recoverable can_end: forall j: Job. not db.job[j]
+"""
+"""The worker may overtake the client, so a job may be left: then `none_left` is refuted.  In one step it is not."""
+ORDERED = RESTING.replace(
+    "    db.jobs.push(j)\n    db.job[j] := true\n",
+    '    step "submit" { db.jobs.push(j); db.job[j] := true }\n',
+)
+
+
+@pytest.fixture(scope="module")
+def resting(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    path = write(tmp_path_factory.mktemp("resting"), ORDERED)
+    options = Options(engine="ic3")
+    return document(module_of(path), checked(path, options), options), path
+
+
+def named(content: Any, name: str) -> Any:
+    return next(each for each in content["proofs"] if each["property"] == name)
+
+
+def test_at_rest_and_recoverable_have_ways_out(resting: tuple[str, Path]) -> None:
+    text, path = resting
+    judged = {each.name: each for each in verify(text, module_of(path))}
+    assert judged.keys() == {"none_left", "can_end", "model_errors"}
+    assert all(each.accepted for each in judged.values())
+    assert "something" in judged["none_left"].words[-1]
+    for name in ("none_left", "can_end"):
+        ways = named(json.loads(text), name)["ways"]
+        # A restart alone changes nothing that counts: the worker has to take the job, too.
+        assert all(len(way) >= 2 for way in ways if way[0]["event"].startswith("restart"))
+
+
+@pytest.mark.parametrize("name", ["none_left", "can_end"])
+def test_every_way_out_is_needed(name: str, resting: tuple[str, Path]) -> None:
+    text, path = resting
+    for number in range(len(named(json.loads(text), name)["ways"])):
+        dropped = changed(text, lambda content, n=number: named(content, name)["ways"].pop(n))
+        wrong = {each.name: each.wrong for each in verify(dropped, module_of(path))}
+        assert wrong.pop(name) == "safety"
+        assert set(wrong.values()) == {None}
+
+
+@pytest.mark.parametrize("name", ["none_left", "can_end"])
+def test_an_altered_way_out_is_rejected(name: str, resting: tuple[str, Path]) -> None:
+    """The last step left out, another step put in its place, and one that names another event."""
+    text, path = resting
+    module = module_of(path)
+
+    def judged(change: Callable[[Any], None]) -> str | None:
+        return next(each.wrong for each in verify(changed(text, change), module) if each.name == name)
+
+    def longest(content: Any) -> Any:
+        return max(named(content, name)["ways"], key=len)
+
+    assert judged(lambda content: longest(content).pop()) == "safety"
+    assert judged(lambda content: longest(content).reverse()) == "safety"
+    renumbered = changed(text, lambda content: longest(content)[0].update(event="crash Worker[0]"))
+    with pytest.raises(BadCertificate, match="is not 'crash"):
+        verify(renumbered, module)
+    for number in (-1, 10_000, True, "0"):
+        unknown = changed(text, lambda content, n=number: longest(content)[0].update(action=n))
+        with pytest.raises(BadCertificate, match="no action"):
+            verify(unknown, module)
+
+
+def test_a_fault_is_no_way_out(resting: tuple[str, Path]) -> None:
+    text, path = resting
+    module = module_of(path)
+    system = lower(typechecked(module)).system
+    crash = next(action for action in system.actions if action.kind is Kind.FAULT)
+    step = {"action": crash.index, "event": "crash Worker[0]"}
+    with pytest.raises(BadCertificate, match="does not count"):
+        verify(changed(text, lambda content: named(content, "none_left")["ways"].append([step])), module)
+
+
+def test_cvc5_agrees_on_ways_out(resting: tuple[str, Path]) -> None:
+    pytest.importorskip("cvc5")
+    text, path = resting
+    for each in json.loads(text)["proofs"]:
+        assert cvc5_answer(each["obligations"]["safety"]) == "unsat"
+    dropped = changed(text, lambda content: named(content, "none_left")["ways"].pop())
+    judged = next(each for each in verify(dropped, module_of(path)) if each.name == "none_left")
+    assert cvc5_answer(judged.obligations["safety"]) == "sat"
+
+
+def test_a_closed_set_has_ways_out_too(resting: tuple[str, Path]) -> None:
+    _, path = resting
+    options = Options(engine="search", faults="none", constants={})
+    module, report = module_of(path), checked(path, options)
+    text = document(module, report, options)
+    assert named(json.loads(text), "none_left")["kind"] == "closed set"
+    assert all(each.accepted for each in verify(text, module))
+    dropped = changed(text, lambda content: named(content, "can_end")["ways"].pop())
+    assert next(each.wrong for each in verify(dropped, module) if each.name == "can_end") == "safety"
+
+
+def test_where_a_job_can_be_left_there_is_no_proof(tmp_path: Path) -> None:
+    path = write(tmp_path, RESTING)
+    report = checked(path, Options(engine="ic3", faults="none"))
+    verdicts = {result.name: result.verdict for result in report.properties}
+    assert isinstance(verdicts["none_left"], Refuted)
+    assert isinstance(verdicts["can_end"], Refuted)
+
+
+def typechecked(module: Any) -> Any:
+    answer = typecheck(module, Choice())
+    assert not isinstance(answer, tuple)
+    return answer.model
 
 
 def test_the_texts_do_not_depend_on_the_process(folder: Path) -> None:

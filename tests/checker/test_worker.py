@@ -26,6 +26,7 @@ from checker.engines.engine import (
 )
 from checker.formula import FALSE, TRUE, equals, member
 from checker.invariant import Invariant
+from checker.rescue import Rescue
 from checker.transition_system import Form, LiveCase, Property, TransitionSystem
 from checker.worker import Decided, Ended, Message, Worker, pack, unpack, wait_for
 from tests.checker.samples import Closed, FakeEngine, Unreachable, X, counter, path, prop
@@ -59,6 +60,7 @@ OUTCOMES: list[Outcome] = [
     Reached(path(SYSTEM, 2), None),
     Reached(path(SYSTEM, 2), "because"),
     Inductive(Invariant(((equals(X, 2),), (member(X, 0b110),))), 3),
+    Inductive(Invariant(()), 1, (Rescue((SYSTEM.actions[0], SYSTEM.actions[0])), Rescue(()))),
     Lasso(path(SYSTEM, 2), 1, 3, None),
     Lasso(path(SYSTEM, 1), 1, 0, "because"),
     Bounded(4, "time"),

@@ -32,15 +32,32 @@ def steps(system: TransitionSystem, state: State) -> list[tuple[Action, State]]:
     return [(a, successor(system, state, a)) for a in system.actions if holds(system, a.guard, state)]
 
 
-def saved(system: TransitionSystem, start: State, unless: Reachability) -> bool | None:
-    """Whether a path from `start` reaches the goal; None if none does but the explored window was left."""
+def saved(
+    system: TransitionSystem, start: State, unless: Reachability, known: dict[State, bool | None] | None = None
+) -> bool | None:
+    """Whether a path from `start` reaches the goal; None if none does but the explored window was left.
+
+    known  answers for other states, to which this one is added
+    """
+    known = {} if known is None else known
+    answer = _saved(system, start, unless, known)
+    known[start] = answer
+    return answer
+
+
+def _saved(
+    system: TransitionSystem, start: State, unless: Reachability, known: dict[State, bool | None]
+) -> bool | None:
     seen = {start}
     stack = [start]
     left = False
     while stack:
         state = stack.pop()
-        if holds(system, unless.state, state):
+        if known.get(state) or holds(system, unless.state, state):
             return True
+        if state in known:
+            left = left or known[state] is None
+            continue
         left = left or holds(system, system.frontier, state)
         for action, target in steps(system, state):
             if action.kind in unless.kinds:
@@ -78,6 +95,7 @@ class TooLargeError(Exception):
 
 def explore(system: TransitionSystem, properties: Iterable[Property], limit: int = 1 << 30) -> Exploration:
     targets = list(properties)
+    known: dict[Property, dict[State, bool | None]] = {target: {} for target in targets}
     result = Exploration({system.initial: 0}, None, {}, {}, set())
     level = [system.initial]
     depth = 0
@@ -90,7 +108,7 @@ def explore(system: TransitionSystem, properties: Iterable[Property], limit: int
                 if target in result.violations or target.form is Form.STEP_INVARIANT:
                     continue
                 if holds(system, target.bad, state):
-                    safe = False if target.unless is None else saved(system, state, target.unless)
+                    safe = False if target.unless is None else saved(system, state, target.unless, known[target])
                     if safe is None:
                         result.open.setdefault(target, depth)
                     elif not safe:

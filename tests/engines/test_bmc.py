@@ -13,6 +13,7 @@ from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, e
 from checker.solver import Answer, Sat, Solver, Unknown
 from checker.transition_system import (
     Action,
+    Cases,
     Constant,
     Copy,
     Form,
@@ -263,6 +264,22 @@ def test_what_was_learnt_about_saved_states_serves_all_depths(monkeypatch: pytes
     (found,) = outcomes(system_of([x, y], drafts, [target]))
     assert isinstance(found, Bounded)
     assert asked == [(0, 0)]
+
+
+def test_a_state_that_no_run_reaches_may_have_steps_that_say_nothing() -> None:
+    """Such a step leads nowhere; the one that is left leads to a state where it says something."""
+    y, z = (Variable(name, (0, 1), 0, Role.STORE) for name in "yz")
+    copy: Draft = (TRUE, {y: Copy(z, (1, -1))})
+    cases: Draft = (TRUE, {y: Cases(((equals(z, 0), 1),))})
+    other: Draft = (equals(z, 1), {z: Constant(0)})
+    unless = Reachability(frozenset(Kind), equals(y, 1))
+    for strange in (copy, cases):
+        found = Saviour(system_of([y, z], [strange], [])).look((0, 1), unless)
+        assert found == Doomed(1)
+        system = system_of([y, z], [strange, other], [])
+        saved = Saviour(system).look((0, 1), unless)
+        assert isinstance(saved, Saved)
+        assert saved.actions == (system.actions[1], system.actions[0])
 
 
 def test_too_many_states_on_the_way_to_the_goal_is_no_verdict() -> None:
