@@ -166,7 +166,7 @@ class _Layout:
         touched = (column.lane for column in self.columns.all if column.lane.owner in map(owner, moment.spots))
         facts.append(("lanes", " ".join(lane.name for lane in touched)))
         field = Panel(Area(8, row.top, self.columns.right + 8, row.bottom), "field")
-        shapes: tuple[Shape, ...] = (field, *step_shapes(moment, row, self.columns), *row.notes, *row.words)
+        shapes: tuple[Shape, ...] = (field, *row.words, *step_shapes(moment, row, self.columns), *row.notes)
         return Group("step", shapes, f"step-{step.number}", tuple(facts), _tip(moment))
 
     def _end(self, y: float) -> tuple[list[Group], float]:
@@ -175,7 +175,7 @@ class _Layout:
             return [], y + 6
         row = end_row(self.end, "at the end", y, self.columns, self.text_right)
         hair = Line(((14, row.top), (self.columns.right + 8, row.top)), "hair")
-        return [Group("end", (hair, *row.notes, *row.words), "end")], row.bottom
+        return [Group("end", (hair, *row.words, *row.notes), "end")], row.bottom
 
     def _bracket(self, loop: int, rows: Sequence[Row], bottom: float) -> Group:
         """What repeats for ever, or the state in which the run stays."""

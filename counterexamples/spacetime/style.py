@@ -4,6 +4,8 @@ from __future__ import annotations
 
 INK, DIM, RULE = "#1c2530", "#5b6875", "#e3e7eb"
 VERMILLION, GREEN, BLUE = "#c44d00", "#00795a", "#0072b2"
+DARK_RED, DARK_GREEN = "#a03c00", "#006349"
+"""Of text, which has to be dark without colour too."""
 
 _SANS = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _MONO = "Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace"
@@ -14,8 +16,8 @@ _RULES = (
     (".b", "font-weight: bold"),
     (".x", "text-decoration: line-through"),
     (".dim, .place, .sign-name, .track-name, .reminder, .in-local, .in-faded", f"fill: {DIM}"),
-    (".bad, .in-bad, .in-wrong", f"fill: {VERMILLION}"),
-    (".good, .in-good", f"fill: {GREEN}"),
+    (".bad, .in-bad", f"fill: {DARK_RED}"),
+    (".good", f"fill: {DARK_GREEN}"),
     (".paper", "fill: #fff"),
     (".field", "fill: transparent"),
     (".struck", "fill: #fdf1e8"),

@@ -72,7 +72,7 @@ class _Writer:
                 "height": height,
                 "style": "max-width: 100%; height: auto",
                 "class": "spacetime",
-                "role": "img",
+                "role": "graphics-document document" if _has_links(picture) else "img",
                 "aria-labelledby": f"{self.prefix}title {self.prefix}summary",
             },
         )
@@ -122,6 +122,11 @@ class _Writer:
                 self._group(element, shape)
             else:
                 _shape(element, shape)
+
+
+def _has_links(picture: Picture) -> bool:
+    """Readers of an image are told its title alone, and could not follow links in it."""
+    return any(isinstance(shape, Label) and shape.link is not None for shape in picture.all_shapes())
 
 
 def _shape(parent: ET.Element, shape: Shape) -> None:

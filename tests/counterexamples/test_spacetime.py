@@ -152,7 +152,7 @@ def test_the_end_shows_what_is_wrong_where_it_stands_and_says_so_in_a_box() -> N
     groups = {group.name: group for group in drawn.groups}
     assert "note wrong" in styles(groups["end"])
     words = [shape.text for shape in groups["end"].all_shapes() if isinstance(shape, Label)]
-    assert words == ["workflow[Workflow#0]", "= RUNNING", "at the end"]
+    assert words == ["at the end", "workflow[Workflow#0]", "= RUNNING"]
     box = [shape.text for shape in groups["conclusion"].all_shapes() if isinstance(shape, Label)]
     assert box[0] == "none_abandoned is false at rest, where nothing more will change"
     assert "is false for w = Workflow#0" in box
