@@ -36,8 +36,8 @@ def step_shapes(moment: Moment, row: Row, columns: Columns) -> Iterator[Shape]:
         yield from _message(message, row.y(place), columns, (ends[0], ends[1]), _is_fault(moment, message))
     slot = moment.step.event.slot
     if slot is not None and not any(stroke.spot == slot for stroke in moment.strokes):
-        asked = moment.step.event.kind is not EventKind.REQUEST
-        if asked and columns.of(owner(slot)) is not None:
+        acts = moment.step.event.kind in (EventKind.STEP, EventKind.REPLY)
+        if acts and columns.of(owner(slot)) is not None:
             yield Mark(Sign.DOT, columns.x(slot), row.first)
     for stroke in moment.strokes:
         yield _stroke(stroke, row, columns)

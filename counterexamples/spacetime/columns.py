@@ -9,19 +9,27 @@ from counterexamples.spacetime.lanes import Lane, Owner, Spot, owner
 from counterexamples.spacetime.metrics import Font, shorten, text_width
 from spec.event import Slot
 
-GAP = 22.0
+GAP = 19.0
 """Between lanes; messages get lost in it, and nothing is written there."""
 
 TITLE_SIZE, TRACK_SIZE = 12.5, 10.5
 ICON = 17.0
 """What the picture of a store takes beside its name."""
 
-_NARROWEST_LANE, _WIDEST_LANE, _LEAST_CAP = 76.0, 212.0, 104.0
+_NARROWEST_LANE, _WIDEST_LANE, _LEAST_CAP, _LONG_TITLE = 76.0, 212.0, 94.0, 124.0
 _NARROWEST_TRACK, _WIDEST_TRACK = 26.0, 96.0
 _AIM = 1414.0
 """What lanes and text should not take more than together, so that a picture fits a laptop's screen."""
 _AXIS = 12.0
 """From the left edge of a store's lane to its line; what is written stands at the right of it."""
+
+
+@dataclass(frozen=True)
+class Want:
+    """How wide a lane should be: to show its notes well, and at least."""
+
+    well: float
+    least: float
 
 
 @dataclass(frozen=True)
@@ -81,19 +89,20 @@ class Columns:
 
 
 def arrange(
-    lanes: Sequence[Lane], names: Mapping[Slot, str], wanted: Mapping[Owner, float], left: float, least: float
+    lanes: Sequence[Lane], names: Mapping[Slot, str], notes: Mapping[Owner, Want], left: float, least: float
 ) -> Columns:
     """Lanes side by side.
 
-    names: what to write over each track; wanted: how wide each lane would have to be for its notes; left: where the
-    first lane begins; least: what all must take together, which widens them evenly."""
+    names: what to write over each track; notes: how wide the lanes should be for what is written in them; left: where
+    the first lane begins; least: what all must take together, which widens them evenly."""
     tracks = {lane.owner: [_track_width(names[slot]) for slot in lane.tracks] for lane in lanes}
-    needed = []
+    needed, lowest = [], []
     for lane in lanes:
-        title = text_width(lane.title, TITLE_SIZE, Font.BOLD) + 16 + (ICON if lane.is_store else 0)
-        needed.append(min(_WIDEST_LANE, max(_NARROWEST_LANE, wanted.get(lane.owner, 0.0), title)))
-    cap = _cap(needed, _AIM - left - GAP * (len(lanes) - 1))
-    widths = [max(min(width, cap), sum(tracks[lane.owner]) + 10) for lane, width in zip(lanes, needed, strict=True)]
+        title = text_width(lane.title, TITLE_SIZE, Font.BOLD) + 14 + (ICON if lane.is_store else 0)
+        note = notes.get(lane.owner, Want(0.0, 0.0))
+        needed.append(min(_WIDEST_LANE, max(_NARROWEST_LANE, note.well, title)))
+        lowest.append(max(sum(tracks[lane.owner]) + 6, note.least, min(title, _LONG_TITLE)))
+    widths = _fitted(needed, lowest, _AIM - left - GAP * (len(lanes) - 1))
     missing = least - sum(widths) - GAP * (len(lanes) - 1)
     if missing > 0:
         widths = [width + missing / len(lanes) for width in widths]
@@ -102,6 +111,16 @@ def arrange(
         columns.append(Column(lane, left, width, _tracks(lane, names, tracks[lane.owner], left + width / 2)))
         left += width + GAP
     return Columns(tuple(columns))
+
+
+def _fitted(needed: Sequence[float], least: Sequence[float], room: float) -> list[float]:
+    """Widths that are together as wide as the room, or as near to that as can be: the widest lanes give way, none below
+    what its tracks take or below a least width."""
+    cap = max(needed, default=0.0)
+    for _ in needed:
+        fixed = sum(lowest for lowest in least if lowest > cap)
+        cap = _cap([width for width, lowest in zip(needed, least, strict=True) if lowest <= cap], room - fixed)
+    return [max(min(width, cap), lowest) for width, lowest in zip(needed, least, strict=True)]
 
 
 def _cap(needed: Sequence[float], room: float) -> float:
@@ -116,7 +135,7 @@ def _cap(needed: Sequence[float], room: float) -> float:
 
 
 def _track_width(name: str) -> float:
-    return min(_WIDEST_TRACK, max(_NARROWEST_TRACK, text_width(name, TRACK_SIZE) + 12))
+    return min(_WIDEST_TRACK, max(_NARROWEST_TRACK, text_width(name, TRACK_SIZE) + 9))
 
 
 def _tracks(lane: Lane, names: Mapping[Slot, str], widths: Sequence[float], middle: float) -> tuple[Track, ...]:

@@ -13,13 +13,13 @@ from counterexamples.explain import Explanation, Step
 from counterexamples.render import text
 from counterexamples.spacetime.arrows import step_shapes
 from counterexamples.spacetime.backdrop import Backdrop, head_height, heads, reminders
-from counterexamples.spacetime.columns import Columns, arrange
+from counterexamples.spacetime.columns import Columns, Want, arrange
 from counterexamples.spacetime.lanes import Lane, Outside, Owner, Spot, lanes, owner, track_name
 from counterexamples.spacetime.legend import legend
 from counterexamples.spacetime.metrics import MONO_WIDTH, Font, shorten, text_width, wrap
 from counterexamples.spacetime.moments import Look, Moment, Note, end_notes, moments
 from counterexamples.spacetime.panel import is_cover, panel, title
-from counterexamples.spacetime.rows import TEXT_LEFT, Row, clean, end_row, step_row, wanted_width
+from counterexamples.spacetime.rows import TEXT_LEFT, Row, clean, end_row, least_width, step_row, wanted_width
 from counterexamples.spacetime.shapes import Area, Group, Label, Line, Panel, Picture, Shape
 from counterexamples.spacetime.spans import cuts, downtimes
 from counterexamples.trace import Trace
@@ -74,15 +74,17 @@ class _Layout:
             told = max((text_width(clean(line), 11.5) for line in moment.told), default=0.0)
             who = text_width(clean(moment.who), 12, Font.BOLD) + 60
             widest = max(widest, who, told, len(clean(moment.what)) * MONO_WIDTH * 11.5)
-        return min(_WIDEST_TEXT, widest)
+        return min(widest, max(_NARROWEST_TEXT, _WIDEST_TEXT - 14 * max(0, len(self.lanes) - 5)))
 
     def _columns(self) -> Columns:
-        wanted: dict[Owner, float] = {}
+        wants: dict[Owner, Want] = {}
         for note in chain(self.end, *(moment.notes for moment in self.moments)):
-            wanted[note.owner] = max(wanted.get(note.owner, 0.0), wanted_width(note, Lane(note.owner).is_store))
+            known, in_store = wants.get(note.owner, Want(0.0, 0.0)), Lane(note.owner).is_store
+            well, least = wanted_width(note, in_store), least_width(note, in_store)
+            wants[note.owner] = Want(max(known.well, well), max(known.least, least))
         names = {slot: clean(track_name(self.trace.model, slot)) for lane in self.lanes for slot in lane.tracks}
         left = self.text_right + 22
-        return arrange(self.lanes, names, wanted, left, _LEAST - left - _MARGIN)
+        return arrange(self.lanes, names, wants, left, _LEAST - left - _MARGIN)
 
     def picture(self, subtitle: str) -> Picture:
         self.right = self.columns.right + (_MARGIN + 84 if self.loop is not None else _MARGIN)

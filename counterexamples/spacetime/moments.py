@@ -96,7 +96,7 @@ def moments(explanation: Explanation, trace: Trace) -> tuple[Moment, ...]:
 def _moment(explanation: Explanation, step: Step, before: GlobalState, after: GlobalState) -> Moment:
     model = explanation.model
     sent = messages(model, step, before, after)
-    notes = _joined(_notes(explanation, step, after))
+    notes = _joined(_notes(explanation, step))
     return Moment(
         step,
         wording.actor(model, step),
@@ -133,7 +133,7 @@ def _in_a_lane(change: Change, step: Step) -> bool:
             return False
 
 
-def _notes(explanation: Explanation, step: Step, after: GlobalState) -> Iterator[Note]:
+def _notes(explanation: Explanation, step: Step) -> Iterator[Note]:
     model, event = explanation.model, step.event
     actor = owner(event.slot) if event.slot is not None else event.party
     if event.ending not in (Ending.OK, Ending.ERROR) and actor is not None and event.kind is EventKind.STEP:
@@ -141,6 +141,8 @@ def _notes(explanation: Explanation, step: Step, after: GlobalState) -> Iterator
         if not any(_against_its_will(change, step, explanation) for change in ends):
             yield Note(actor, Look.BAD, "", event.ending.value)
     for change in step.changes:
+        if isinstance(change, Answered) and event.kind is EventKind.REPLY and event.ending is not Ending.OK:
+            yield Note(owner(change.slot), Look.BAD, "", event.ending.value)
         if not _in_a_lane(change, step) or not wording.tells(model, step, change):
             continue
         entry = wording.change(change, step, explanation)
@@ -159,7 +161,7 @@ def _notes(explanation: Explanation, step: Step, after: GlobalState) -> Iterator
                     given = ", ".join(f"{name} = {write_value(value)}" for name, value in change.arguments)
                     yield Note(owner(slot), Look.LOCAL, "", given)
             case Ended(slot):
-                if _against_its_will(change, step, explanation) and owner(slot) not in after.down:
+                if _against_its_will(change, step, explanation):
                     failure = entry.remark.removeprefix("ends: ").replace(" is not", ", not")
                     yield Note(owner(slot), Look.BAD, failure, f"{slot.thread} ends")
             case Answered(slot):

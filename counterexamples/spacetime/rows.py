@@ -22,7 +22,7 @@ _LEADING, _NOTE_LEADING = 15.0, 13.5
 _PAD, _NOTE_PAD, _NOTE_GAP = 7.0, 6.0, 4.0
 _BESIDE_AXIS, _BESIDE_EDGE = 11.0, 4.0
 _BETWEEN = 5.0
-_ONE_LINE = 122.0
+_ONE_LINE, _LONG_WORD = 122.0, 90.0
 _MOST_WHAT, _MOST_TOLD, _MOST_NAME, _MOST_VALUE = 3, 4, 2, 3
 
 
@@ -74,6 +74,13 @@ def wanted_width(note: Note, in_store: bool) -> float:
     if on_one_line <= _ONE_LINE:
         wide = on_one_line
     return wide + 2 * _NOTE_PAD + 1 + _beside(in_store)
+
+
+def least_width(note: Note, in_store: bool) -> float:
+    """How wide a lane would have to be to break a note between words alone, as long as these are not too long."""
+    font = Font.SANS if note.look is Look.LOCAL else Font.BOLD
+    longest = max((text_width(word, _NOTE, font) for word in clean(note.value).split()), default=0.0)
+    return min(longest, _LONG_WORD) + 2 * _NOTE_PAD + 1 + _beside(in_store)
 
 
 def _beside(in_store: bool) -> float:

@@ -30,7 +30,7 @@ process Client {
 }
 process Server[2] {
   volatile busy: bool
-  on submit(j: Job) {
+  on submit(j: Job) [2] {
     busy := true
     atomic { db.cache[j] := true; db.job[j] := PENDING; mq.jobs.push(j) }
     busy := false

@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from counterexamples.explain import explain
-from counterexamples.spacetime.lanes import Outside, lanes, owner
+from counterexamples.spacetime.lanes import Outside, lanes, owner, track_name
 from counterexamples.spacetime.messages import Blow, Fate, Form, Message, Stroke, messages, strokes
-from counterexamples.spacetime.moments import Look, Note, moments
+from counterexamples.spacetime.moments import Look, Note, end_notes, moments
 from counterexamples.spacetime.spans import Bar, Stretch, bars, cuts, downtimes
 from counterexamples.trace import Trace
 from spec.event import Ending, Event, EventKind, Party, Slot, Strike
+from spec.interpreter import Interpreter
 from spec.state import Activation, GlobalState
+from spec.typed import FaultKind, Model
 from tests.counterexamples.crowd import CROWD, model, run
 from tests.counterexamples.sample import ABANDONED, DECIDE_0, DECIDE_1, INITIAL, INSERTED, LOST, MODEL, START_0
 
@@ -132,6 +134,13 @@ def test_only_who_takes_part_has_a_lane_and_a_track() -> None:
     ]
 
 
+def test_tracks_stand_in_the_order_of_the_threads() -> None:
+    of = model(CROWD)
+    slots = [Slot("Server", 0, "note"), Slot("Server", 0, "submit", 1), Slot("Server", 0, "submit")]
+    (lane,) = lanes(of, slots)
+    assert [track_name(of, slot) for slot in lane.tracks] == ["submit[0]", "submit[1]", "note"]
+
+
 # -------------------------------------------------------------------------------------------------------------- spans
 
 
@@ -177,19 +186,62 @@ def test_volatile_state_fades_at_a_crash_and_durable_state_does_not() -> None:
     assert moment.notes[0].look is Look.CHANGE
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_calls_and_answers_of_random_runs_agree_with_the_states(seed: int) -> None:
-    """Whoever begins for a caller is asked by it; whoever goes on waiting no more was answered, or misses an answer."""
-    trace = run(model(CROWD), seed, 40)
+OF_CROWD = model(CROWD)
+CALM = replace(OF_CROWD, faults=())
+DOUBLED = replace(OF_CROWD, faults=tuple(fault for fault in OF_CROWD.faults if fault.kind is FaultKind.DUPLICATE))
+
+
+SMALL = """\
+store db { durable x: 0..2 }
+ghost g: 0..2
+process P { loop up { %s } }
+process Q { on other() { atomic { db.x := 2; g := 2 } } }
+invariant stays: g != 1
+invariant wants: g == 2
+invariant both: db.x == 1 => g == 2
+step invariant fixed: db.x' == db.x
+step invariant moves: db.x' != db.x
+"""
+P_0 = Party("P", 0)
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "expected"),
+    [
+        ("g := 1", "stays", [(P_0, "g", "= 1")]),
+        ("db.x := 1", "wants", []),
+        ("db.x := 1", "both", [(Party("db"), "x", "= 1")]),
+        ("atomic { g := 1; db.x := 1 }", "both", [(Party("db"), "x", "= 1"), (P_0, "g", "= 1")]),
+        ("db.x := 1", "fixed", [(Party("db"), "x", "0 → 1")]),
+        ("g := 1", "moves", [(Party("db"), "x", "= 0")]),
+    ],
+)
+def test_what_is_wrong_at_the_end_stands_where_it_was_last_seen(
+    statement: str, name: str, expected: list[tuple[Party, str, str]]
+) -> None:
+    """A ghost belongs to nobody: it stands where it last changed, and nowhere when it never did."""
+    interpreter = Interpreter(model(SMALL % statement))
+    start = interpreter.initial()
+    event, after = next((event, after) for event, after in interpreter.successors(start) if event.site is not None)
+    trace = Trace(interpreter.model, (start, after), (event,))
+    explanation = explain(trace, name)
+    notes = end_notes(explanation, moments(explanation, trace), Look.WRONG)
+    assert [(note.owner, note.name, note.value) for note in notes] == expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("of", [OF_CROWD, CALM, DOUBLED], ids=["all faults", "no fault", "duplicates"])
+def test_calls_and_answers_of_random_runs_agree_with_the_states(of: Model, seed: int) -> None:
+    """Whoever begins by a step of another is asked by it, and for an answer if it has a caller; whoever goes on waiting
+    no more was answered, or misses an answer."""
+    trace = run(of, seed, 40)
     told = moments(explain(trace), trace)
     for before, after, moment in zip(trace.states[:-1], trace.states[1:], told, strict=True):
-        called = {
-            (activation.caller, slot)
-            for slot, activation in after.activations.items()
-            if activation.caller is not None and slot not in before.activations
-        }
-        asked = {(m.start, m.end) for m in moment.messages if m.form is Form.REQUEST and isinstance(m.start, Slot)}
-        assert called <= asked
+        begun = {slot: new.caller for slot, new in after.activations.items() if slot not in before.activations}
+        asked = {m.end: m.form for m in moment.messages if isinstance(m.start, Slot) and isinstance(m.end, Slot)}
+        asked = {slot: form for slot, form in asked.items() if form in (Form.REQUEST, Form.SEND) and slot in begun}
+        if moment.step.event.kind is EventKind.STEP:
+            assert asked == {slot: Form.SEND if caller is None else Form.REQUEST for slot, caller in begun.items()}
         callees = {activation.caller: slot for slot, activation in before.activations.items() if activation.caller}
         resumed = {
             (callees[slot], slot)
@@ -200,3 +252,37 @@ def test_calls_and_answers_of_random_runs_agree_with_the_states(seed: int) -> No
         }
         answers = {(m.start, m.end) for m in moment.messages if m.form in (Form.ANSWER, Form.FAILURE)}
         assert resumed == {(a, b) for a, b in answers if isinstance(a, Slot)}
+
+
+def test_the_random_runs_have_sends_and_calls_that_arrive_twice() -> None:
+    runs = {of is CALM: [run(of, seed, 40) for seed in range(8)] for of in (CALM, DOUBLED)}
+    sent = {
+        calm: {message for trace in traces for moment in moments(explain(trace), trace) for message in moment.messages}
+        for calm, traces in runs.items()
+    }
+    assert any(message.form is Form.SEND for message in sent[True])
+    assert any(message.fate is Fate.TWICE for message in sent[False])
+    events = [event for trace in runs[False] for event in trace.events]
+    assert any(event.strike is Strike.DUPLICATE and event.callee is not None for event in events)
+
+
+def test_a_call_is_refused_or_lost_at_the_process_that_it_would_have_reached() -> None:
+    interpreter = Interpreter(OF_CROWD)
+    asked = next(after for event, after in interpreter.successors(interpreter.initial()) if event.slot == CLIENT)
+    servers = {Party("Server", 0), Party("Server", 1)}
+    down = replace(asked, down=frozenset(servers))
+    for before, fate in ((down, Fate.REFUSED), (asked, Fate.LOST)):
+        steps = [
+            Trace(OF_CROWD, (before, after), (event,))
+            for event, after in interpreter.successors(before)
+            if event.slot == CLIENT and event.callee is None
+        ]
+        calls = [moment for trace in steps for moment in moments(explain(trace), trace)]
+        assert calls
+        for moment in calls:
+            assert {(message.start, message.fate) for message in moment.messages} == {(CLIENT, fate)}
+            assert {message.end for message in moment.messages} <= servers
+    assert {message.end for moment in calls for message in moment.messages} == servers
+
+
+CLIENT = Slot("Client", 0, "ask")
