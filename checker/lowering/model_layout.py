@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from checker.formula import Role, Variable
 from checker.lowering.control import START, ControlFlow, all_statements
-from checker.lowering.layout import Key, Layout, Node, code_of, dead_code, decode, encode, is_assigned, leaves
+from checker.lowering.layout import Key, Layout, Node, code_of, decode, encode, is_assigned
 from checker.transition_system import State
 from spec import typed
 from spec.event import Party, Slot
@@ -491,7 +492,7 @@ class ModelLayout:
 
     def encode(self, state: GlobalState, budget: int | None = None) -> State:
         """The packed state.  `budget`: the faults left, for a layout with a fault budget (all of them by default)."""
-        codes: dict[Variable, int] = {v: v.initial for v in self._layout.variables}
+        codes = dict(self._initial)
         for place, node in self.values.items():
             encode(node, state.values[place], codes)
         for place, queue in self.queues.items():
@@ -519,7 +520,12 @@ class ModelLayout:
             )
         if self.budget is not None and budget is not None:
             codes[self.budget] = budget
-        return tuple(codes[v] for v in self._layout.variables)
+        # No variable was added, so they stand in their order.
+        return tuple(codes.values())
+
+    @cached_property
+    def _initial(self) -> Mapping[Variable, int]:
+        return {v: v.initial for v in self._layout.variables}
 
     def _encode_slot(self, node: SlotNode, activation: Activation | None, codes: dict[Variable, int]) -> None:
         control: object = IDLE
@@ -540,11 +546,9 @@ class ModelLayout:
         if node.caller is not None:
             codes[node.caller] = code_of(node.caller, activation.caller if activation else None)
         for key, part in node.locals.items():
+            # The others are dead, as all locals are at first.
             if activation is not None and key in live and key in activation.locals:
                 encode(part, activation.locals[key], codes)
-            else:
-                for variable in leaves(part):
-                    codes[variable] = dead_code(variable)
 
     def _encode_queue(self, node: QueueNode, state: QueueState, codes: dict[Variable, int]) -> None:
         match node:

@@ -17,6 +17,7 @@ from checker.engines.bmc import Bmc
 from checker.engines.engine import Budget, Reached, Unreachable
 from checker.engines.search import Search
 from checker.lower import Lowered, lower
+from checker.lowering.layout import dead_code, leaves
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from counterexamples.replay import Confirmed, confirm
 from spec import syntax
@@ -58,6 +59,13 @@ def lowered(request: pytest.FixtureRequest) -> Lowered:
 @pytest.fixture(scope="module")
 def searched(lowered: Lowered) -> dict[str, object]:
     return dict(decide(Search(), lowered))
+
+
+def test_locals_begin_dead(lowered: Lowered) -> None:
+    """`ModelLayout.encode` leaves the variables of dead locals as they are at first."""
+    for slot in lowered.layout.slots.values():
+        for part in slot.locals.values():
+            assert all(variable.initial == dead_code(variable) for variable in leaves(part))
 
 
 def test_symmetry_changes_nothing(lowered: Lowered, searched: dict[str, object]) -> None:
