@@ -110,13 +110,18 @@ def how_checked(verdicts: Iterable[Verdict]) -> str | None:
     return f"re-checked: {', '.join(told)}{why}"
 
 
+def lasso_length(trace: Trace) -> str:
+    """`6 steps, loop of 2`; `4 steps and then none` where the run stays for ever."""
+    assert trace.loop is not None
+    if not trace.events:
+        return "no step at all"
+    steps = plural(len(trace), "step")
+    return f"{steps} and then none" if trace.loop == len(trace) else f"{steps}, loop of {len(trace) - trace.loop}"
+
+
 def _trace(trace: Trace) -> str:
     faults = faults_in(trace)
-    told = plural(len(trace), "step")
-    if trace.loop == len(trace):
-        told += " and then none"
-    elif trace.loop is not None:
-        told += f", loop of {len(trace) - trace.loop}"
+    told = plural(len(trace), "step") if trace.loop is None else lasso_length(trace)
     if not faults:
         return f"{told}, no fault"
     counts = {name: faults.count(name) for name in dict.fromkeys(faults)}

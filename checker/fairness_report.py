@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checker.assumptions import Assumption
-from checker.evidence import plural
+from checker.evidence import lasso_length, plural
 from checker.fairness_needs import Needed, Relied, Repairs
 from checker.result import FileReport, PropertyResult, VariantReport
 from checker.verdict import Proved
@@ -77,12 +77,8 @@ def _relied(relied: Relied) -> Iterator[tuple[str, Style]]:
 
 
 def _without(needed: Needed) -> str:
-    trace = needed.without.trace
-    assert trace.loop is not None
-    steps = plural(len(trace), "step")
-    how = f"{steps} and then none" if trace.loop == len(trace) else f"{steps}, loop of {len(trace) - trace.loop}"
     least = "weakly fair" if needed.fairness is Fairness.STRONG else "unfair"
-    return f"{needed.assumption} {least}: {how}"
+    return f"{needed.assumption} {least}: {lasso_length(needed.without.trace)}"
 
 
 def _repairs(repairs: Repairs) -> Iterator[tuple[str, Style]]:
