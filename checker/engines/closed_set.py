@@ -7,7 +7,7 @@ it checks on a sample that they lie in the orbit, and that the symmetries are sy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from random import Random
 
@@ -20,6 +20,7 @@ from checker.formula import FALSE, TRUE, Formula, Op, Variable
 from checker.transition_system import Action, Cases, Constant, Copy, Form, Permutation, Property, State
 
 Values = NDArray[np.uint32]
+See = Callable[[Action, Indices, Indices], None]
 
 CHUNK = 1 << 16
 _MANY = 1 << 10
@@ -61,8 +62,12 @@ class SearchedStates:
         for number in places if count >= len(places) else Random(seed).sample(places, count):
             yield self._state(self._columns, number)
 
-    def recheck(self) -> str | None:
-        """See `ClosedSet.recheck`.  Also checks that each update gives exactly one answer wherever it is used."""
+    def recheck(self, see: See | None = None) -> str | None:
+        """See `ClosedSet.recheck`.  Also checks that each update gives exactly one answer wherever it is used.
+
+        `see` is shown all steps on the way: an action, the numbers of states before it, and of those after it (or of
+        images of them), in the order of `flags`.
+        """
         if any(target.form is Form.LIVE for target in self.properties):
             return "a set of states says nothing about infinite runs"
         if self.system.initial not in self:
@@ -73,25 +78,13 @@ class SearchedStates:
             for swap in self._swaps:
                 self._check_symmetry(swap)
             for first in range(0, len(self), CHUNK):
-                self._check_states(first, min(first + CHUNK, len(self)))
+                self._check_states(first, min(first + CHUNK, len(self)), see)
             for target in self.properties:
                 if target.unless is not None:
                     self._check_saved(target)
         except _ComplaintError as complaint:
             return str(complaint)
         return None
-
-    def edges(self) -> Iterator[tuple[Action, NDArray[np.int32], NDArray[np.int32]]]:
-        """All steps, some at a time: an action, the places of states before it, and of those after it, in the order
-        of `flags`.  The set is closed."""
-        spans = [(first, min(first + CHUNK, len(self))) for first in range(0, len(self._index), CHUNK)]
-        for first, last in spans:
-            part = [column[first:last] for column in self._columns]
-            codes = _Codes(self._layout, part)
-            for action in self.system.actions:
-                before, _, packed = self._steps(part, codes, action)
-                if before.size:
-                    yield action, (before.places + first).astype(np.int32), self._find(packed).astype(np.int32)
 
     def flags(self, formula: Formula) -> Flags:
         """In which states an unprimed formula holds."""
@@ -105,7 +98,7 @@ class SearchedStates:
         found[self._find_in_orbit(state)] = True
         return found
 
-    def _check_states(self, first: int, last: int) -> None:
+    def _check_states(self, first: int, last: int, see: See | None) -> None:
         """Raises a complaint about a state numbered first..last-1, or a step from one."""
         part = [column[first:last] for column in self._columns]
         codes = _Codes(self._layout, part)
@@ -122,8 +115,11 @@ class SearchedStates:
             before, after, packed = self._steps(part, codes, action)
             if not before.size:
                 continue
-            if (self._find(packed) < 0).any():
+            found = self._find(packed)
+            if (found < 0).any():
                 raise _ComplaintError(f"action {action.index} leads out of the set")
+            if see is not None:
+                see(action, before.places + first, found)
             for target in steps:
                 if _holds(target.bad, before, after).any():
                     raise _ComplaintError(f"a step of action {action.index} violates {target.name}")

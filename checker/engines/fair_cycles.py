@@ -10,16 +10,16 @@ for model checking: branching time logic strikes back", 1987).  A run may also s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import Bounded, Budget, Lasso, NoFairCycle, Outcome, Progress, Reporter, Undecided
-from checker.engines.fair_hull import complaint
+from checker.engines.fair_hull import Hulls
 from checker.engines.loops import Component, Demand
 from checker.engines.packing import Flags, Indices
 from checker.engines.state_graph import Edges, StateGraph, state_graph
@@ -87,8 +87,9 @@ def _decide(system: TransitionSystem, left: list[Property], budget: Budget, repo
         states = SearchedStates(graph.layout, graph.table.seal(), Symmetry(graph.layout, ()), [])
         depth = graph.depth
         del graph
+        hulls = Hulls(states)
         for target in none:
-            decide(target, NoFairCycle(states, depth, _recheck(states, target)))
+            decide(target, NoFairCycle(states, depth, partial(hulls.complaint, target)))
 
 
 def _for_exploring(budget: Budget) -> Budget:
@@ -97,10 +98,6 @@ def _for_exploring(budget: Budget) -> Budget:
         now = time.monotonic()
         deadline = now + SHARE * max(deadline - now, 0.0)
     return Budget(deadline, budget.depth, min(budget.states, MOST_STATES))
-
-
-def _recheck(states: SearchedStates, target: Property) -> Callable[[], str | None]:
-    return lambda: states.recheck() or complaint(states, target)
 
 
 class CycleSearch:

@@ -10,73 +10,101 @@ lost.  So nothing violates the case when no triggered state reaches what was kep
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.engines.closed_set import SearchedStates
-from checker.engines.packing import Flags
+from checker.engines.packing import Flags, Indices
 from checker.engines.state_graph import ranges
 from checker.engines.state_table import Numbers
 from checker.fairness import may_stay
 from checker.formula import TRUE
-from checker.transition_system import Kind, LiveCase, Property
+from checker.transition_system import Action, Kind, LiveCase, Property
 
 
-def complaint(states: SearchedStates, target: Property) -> str | None:
-    """None if no run through the set, which is closed and was searched without symmetry, violates the LIVE property."""
-    graph = _Backwards(states)
-    for number, case in enumerate(target.cases):
-        if _is_violated(graph, case):
-            return f"a run through the set violates case {number} of {target.name}"
-    return None
-
-
-class _Backwards:
-    """All steps between the states, by their targets."""
+class Hulls:
+    """The second opinion on the properties that one closed set, searched without symmetry, is said to prove."""
 
     def __init__(self, states: SearchedStates) -> None:
+        self._states = states
+
+    def complaint(self, target: Property) -> str | None:
+        """None if the set is closed, and no run through it violates the LIVE property, else what is wrong."""
+        graph = self._graph
+        if isinstance(graph, str):
+            return graph
+        for number, case in enumerate(target.cases):
+            if _is_violated(graph, case):
+                return f"a run through the set violates case {number} of {target.name}"
+        return None
+
+    @cached_property
+    def _graph(self) -> _Graph | str:
+        """All steps, found anew, or why the set is not closed."""
+        if self._states.symmetric:
+            return "the set was searched with symmetry, and fairness tells symmetric actors apart"
+        sources, targets, actions = [], [], []
+
+        def see(action: Action, before: Indices, after: Indices) -> None:
+            sources.append(before.astype(np.int32))
+            targets.append(after.astype(np.int32))
+            actions.append(np.full(len(before), action.index, dtype=np.int32))
+
+        wrong = self._states.recheck(see)
+        if wrong is not None:
+            return wrong
+        none = np.empty(0, dtype=np.int32)
+        found = (np.concatenate([none, *parts]) for parts in (sources, targets, actions))
+        return _Graph(self._states, *found)
+
+
+class _Graph:
+    """All steps between the states, by the states they lead out of."""
+
+    def __init__(self, states: SearchedStates, sources: Numbers, targets: Numbers, actions: Numbers) -> None:
         self.states = states
         self.system = states.system
         self.size = len(states)
-        parts = list(states.edges())
-        sources: Numbers = np.concatenate([np.empty(0, dtype=np.int32), *(part[1] for part in parts)])
-        targets: Numbers = np.concatenate([np.empty(0, dtype=np.int32), *(part[2] for part in parts)])
-        indices = np.array([part[0].index for part in parts], dtype=np.int32)
-        actions = np.repeat(indices, [len(part[1]) for part in parts])
-        order = np.argsort(targets, kind="stable")
+        order = np.argsort(sources, kind="stable")
         self.sources = sources.take(order)
-        self.actions = actions.take(order)
         self.targets = targets.take(order)
-        self.first = np.searchsorted(self.targets, np.arange(self.size + 1)).astype(np.int64)
+        self.actions = actions.take(order)
+        self.first = np.searchsorted(self.sources, np.arange(self.size + 1)).astype(np.int64)
         kinds = [action.kind is not Kind.FAULT for action in self.system.actions]
         self.calm: Flags = np.array([*kinds, False], dtype=np.bool_).take(self.actions)
-        self.everywhere: Flags = np.ones(len(self.sources), dtype=np.bool_)
 
-    def leading_to(self, goals: Flags, within: Flags, by: Flags) -> Flags:
-        """The states of `within` from which a way through states of `within`, by edges in `by`, leads to a goal."""
+    def leading_to(self, goals: Flags, within: Flags, calm: bool = True) -> Flags:
+        """The states of `within` from which a way through states of `within`, without faults if it is to be calm, leads
+        to a goal."""
         found = goals & within
-        current: NDArray[np.intp] = np.flatnonzero(found)
-        while len(current):
-            places = ranges(self.first.take(current), self.first.take(current + 1))
-            sources = self.sources.take(places[by.take(places)])
-            sources = sources[within.take(sources) & ~found.take(sources)]
-            current = np.unique(sources).astype(np.intp)
-            found[current] = True
+        missing = np.flatnonzero(within & ~found)
+        steps = ranges(self.first.take(missing), self.first.take(missing + 1))
+        if calm:
+            steps = steps[self.calm.take(steps)]
+        while len(steps):
+            arriving = found.take(self.targets.take(steps))
+            if not arriving.any():
+                break
+            found[self.sources.take(steps[arriving])] = True
+            steps = steps[~found.take(self.sources.take(steps))]
         return found
 
-    def before(self, kept: Flags, by: Flags) -> Flags:
-        """The states from which an edge in `by` leads to one that is kept."""
+    def before(self, kept: Flags, steps: NDArray[np.int64]) -> Flags:
+        """The states from which one of these steps leads to one that is kept."""
         found = np.zeros(self.size, dtype=np.bool_)
-        found[self.sources[by & kept.take(self.targets)]] = True
+        found[self.sources.take(steps[kept.take(self.targets.take(steps))])] = True
         return found
 
-    def taking(self, indices: frozenset[int]) -> Flags:
+    def taking(self, indices: frozenset[int]) -> NDArray[np.int64]:
+        """The steps by these actions."""
         chosen = np.zeros(len(self.system.actions) + 1, dtype=np.bool_)
         chosen[list(indices)] = True
-        return chosen.take(self.actions) & self.calm
+        return np.flatnonzero(chosen.take(self.actions) & self.calm)
 
 
-def _is_violated(graph: _Backwards, case: LiveCase) -> bool:
+def _is_violated(graph: _Graph, case: LiveCase) -> bool:
     flags = graph.states.flags
     avoid = ~flags(case.goal)
     triggered = avoid & flags(case.trigger)
@@ -87,27 +115,28 @@ def _is_violated(graph: _Backwards, case: LiveCase) -> bool:
     recurrent = flags(case.recurrent)
     kept = _hull(graph, avoid, None if case.recurrent is TRUE else recurrent)
     stays = avoid & flags(may_stay(graph.system)) & recurrent
-    return bool((graph.leading_to(kept | stays, avoid, graph.everywhere) & triggered).any())
+    return bool((graph.leading_to(kept | stays, avoid, calm=False) & triggered).any())
 
 
-def _hull(graph: _Backwards, kept: Flags, recurrent: Flags | None) -> Flags:
+def _hull(graph: _Graph, kept: Flags, recurrent: Flags | None) -> Flags:
     demands = [
         (constraint.strong, graph.states.flags(constraint.enabled), graph.taking(constraint.actions))
         for constraint in graph.system.fairness
     ]
+    calm = np.flatnonzero(graph.calm)
     while True:
         before = np.count_nonzero(kept)
         if recurrent is not None:
-            kept = graph.leading_to(recurrent, kept, graph.calm)
+            kept = graph.leading_to(recurrent, kept)
         for strong, enabled, taking in demands:
             by_step = graph.before(kept, taking)
             if strong:
-                kept = (kept & ~enabled) | graph.leading_to(by_step, kept, graph.calm)
+                kept = (kept & ~enabled) | graph.leading_to(by_step, kept)
             else:
-                kept = graph.leading_to(by_step | ~enabled, kept, graph.calm)
-        kept = kept & graph.before(kept, graph.calm)
+                kept = graph.leading_to(by_step | ~enabled, kept)
+        kept = kept & graph.before(kept, calm)
         if np.count_nonzero(kept) == before:
             return kept
 
 
-__all__ = ["complaint"]
+__all__ = ["Hulls"]

@@ -103,7 +103,7 @@ def random_live_system(random: Random, fairness: str, states: int = 60) -> Trans
         constraints.append(FairnessConstraint(f"group {number}", f"group {number}", strong, enabled, indices))
     properties = tuple(
         Property(f"live {number}", Form.LIVE, FALSE, cases=tuple(_case(random, system) for _ in range(cases)))
-        for number, cases in enumerate((1, 1, 2))
+        for number, cases in enumerate((1, 2))
     )
     return replace(system, properties=properties, fairness=tuple(constraints))
 
