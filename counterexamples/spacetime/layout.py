@@ -175,9 +175,15 @@ class _Layout:
         """What stands in the lanes when all is over."""
         if not self.end:
             return [], y + 6
-        row = end_row(self.end, "at the end", y, self.columns, self.text_right)
+        row = end_row(self.end, self._end_title(), y, self.columns, self.text_right)
         hair = Line(((14, row.top), (self.columns.right + 8, row.top)), "hair")
         return [Group("end", (hair, *row.words, *row.notes), "end")], row.bottom
+
+    def _end_title(self) -> str:
+        """What to call the state below the last step."""
+        if self.loop is None or self.loop == len(self.moments):
+            return "at the end"
+        return f"as after step {self.loop}" if self.loop else "as at the start"
 
     def _bracket(self, loop: int, rows: Sequence[Row], bottom: float) -> Group:
         """What repeats for ever, or the state in which the run stays."""

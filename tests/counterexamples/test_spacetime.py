@@ -160,6 +160,15 @@ def test_the_end_shows_what_is_wrong_where_it_stands_and_says_so_in_a_box() -> N
     assert title == ["none_abandoned", "REFUTED", "4 steps, 1 fault: crash Server", "conductor/05, variant v1"]
 
 
+@pytest.mark.parametrize(
+    ("loop", "words"), [(None, "at the end"), (4, "at the end"), (0, "as at the start"), (3, "as after step 3")]
+)
+def test_the_last_state_of_a_lasso_is_called_what_it_is(loop: int | None, words: str) -> None:
+    drawn = picture(replace(ABANDONED, loop=loop), "none_abandoned")
+    end = next(group for group in drawn.groups if group.name == "end")
+    assert words in [shape.text for shape in end.all_shapes() if isinstance(shape, Label)]
+
+
 def test_a_cover_is_not_called_wrong() -> None:
     done = run(model("store db { durable x: 0..2 }\nprocess P { loop up { db.x := 1 } }\ncover one: db.x == 1"), 0, 1)
     groups = {group.name: group for group in picture(done, "one").groups}
