@@ -14,6 +14,7 @@ from checker.bundle import Failure, OwnError
 from checker.certificate import Certificate, Claim, Flaw, certify
 from checker.claim import Asserted, Declared, NoModelError
 from checker.coding import BudgetedCoding
+from checker.decisions import Decision
 from checker.engines.engine import (
     Bounded,
     ClosedSet,
@@ -31,7 +32,6 @@ from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.live_proof import LiveProofs
 from checker.lower import Lowered
 from checker.lowering.properties import MODEL_ERRORS, assertions
-from checker.plan import Decision
 from checker.transition_system import Form, Property
 from checker.verdict import (
     Covered,

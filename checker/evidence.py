@@ -28,9 +28,14 @@ def describe(verdict: Verdict) -> str:
     match verdict:
         case Proved(certificate=certificate) | Uncovered(certificate=certificate):
             return _certificate(certificate)
-        case Refuted(trace=trace, shortest=shortest) | Covered(trace=trace, shortest=shortest):
+        case (
+            Refuted(trace=trace, engine=engine, shortest=shortest)
+            | Covered(trace=trace, engine=engine, shortest=shortest)
+        ):
+            if shortest is not None:
+                return _trace(trace)
             run = "run" if trace.loop is None else "lasso"
-            return _trace(trace) if shortest is not None else f"at most {_trace(trace)}; there may be a shorter {run}"
+            return f"at most {_trace(trace)}; found by {engine}, there may be a shorter {run}"
         case HoldsTo(reason=reason, engine=engine) | UncoveredTo(reason=reason, engine=engine):
             return f"{engine}: {reason}"
         case Undecided(reason=reason):

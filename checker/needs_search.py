@@ -18,13 +18,14 @@ from dataclasses import replace
 
 from checker.bundle import Failure, OwnError
 from checker.confirm import Confirmation, Context
+from checker.decisions import Decisions
 from checker.engines.engine import NoFairCycle, Unreachable
 from checker.faultlattice import MOST_CLASSES
 from checker.lower import lower
 from checker.needs import Needs
 from checker.needs_state import Believed, NeedsState, Question
 from checker.options import Options
-from checker.plan import Decisions, Observer, decide
+from checker.plan import Observer, decide
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples import replay

@@ -1,8 +1,10 @@
 """Which engines run, in which order, and what they have decided.
 
 `auto` searches explicitly, which proves and finds shortest traces.  What takes longer than a moment is given to IC3 as
-well, and then to bounded model checking, each in a process of its own beside the search.  The first verdict on a
-property counts; when all are decided the rest is stopped.
+well, in a process of its own beside the search; when IC3 has had a while, or has ended, to bounded model checking with
+parallel steps; and when there is a core for it, to that with single steps.  The first verdict on a property counts;
+when all are decided the rest is stopped.  A run that may be too long is made shorter, which is less urgent than a
+verdict.
 
 Properties of infinite runs (`live`) come after all others, with engines of their own under the same names.
 """
@@ -12,27 +14,26 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Protocol
 
 from checker.bundle import Failure
+from checker.decisions import Decision, Decisions
+from checker.engine_table import ENGINES, FORMS, LIVE_ENGINES, NOT_SHORTEST
 from checker.engines.engine import (
     Bounded,
     Budget,
     Coverage,
     Engine,
-    FewRounds,
-    Inductive,
     Lasso,
-    NoFairCycle,
     Outcome,
+    Path,
     Progress,
     Reached,
     Undecided,
-    Unreachable,
 )
 from checker.options import Options
-from checker.refinement import refined
+from checker.refinement import refined, shortened
 from checker.transition_system import Form, Property, TransitionSystem
 from checker.worker import Decided, Ended, Worker, can_fork, wait_for
 
@@ -40,6 +41,14 @@ HEAD_START = 0.15
 """Seconds of processor time for which the search is alone."""
 HEAD_STATES = 200_000
 """And it stays alone for no more states than this."""
+ALONE_BESIDE = 10.0
+"""Seconds for which IC3 is alone beside the search; then the engine with parallel steps joins the two."""
+_ROOM = 2
+"""So many engines run at a time, but for the time when parallel steps have joined the search and IC3."""
+_BEFORE_SHORTENING = 0.8
+"""The part of the time for such an engine when it is alone and gives no proofs."""
+_SHORTENING_SHARE = 0.7
+"""Of the time that is left, this may be spent on shorter runs when all engines have ended."""
 _PATIENCE = 0.1
 """Seconds between two looks at the clock while only other processes work."""
 _OVERTIME = 2.0
@@ -48,62 +57,9 @@ _COVERS = 1.0
 """Seconds, or half of what the properties took if that is more, for covers when all properties are decided."""
 
 
-def _search() -> Engine:
-    from checker.engines.search import Search
-
-    return Search()
-
-
-def _bmc() -> Engine:
-    from checker.engines.bmc import Bmc
-
-    return Bmc()
-
-
-def _ic3() -> Engine:
-    from checker.engines.ic3 import Ic3
-
-    return Ic3()
-
-
-def _parallel() -> Engine:
-    from checker.engines.parallel_bmc import ParallelBmc
-
-    return ParallelBmc()
-
-
-def _fair_cycles() -> Engine:
-    from checker.engines.live import Live, Method
-
-    return Live(Method.FAIR_CYCLES)
-
-
-def _counting() -> Engine:
-    from checker.engines.live import Live, Method
-
-    return Live(Method.COUNTING)
-
-
-def _lassos() -> Engine:
-    from checker.engines.live import Live, Method
-
-    return Live(Method.LASSO)
-
-
-ENGINES: dict[str, Callable[[], Engine]] = {"search": _search, "ic3": _ic3, "parallel": _parallel, "bmc": _bmc}
-"""The engines by the names that `--engine` takes.  They are imported when they are first wanted."""
-
-LIVE_ENGINES: dict[str, Callable[[], Engine]] = {"search": _fair_cycles, "ic3": _counting, "bmc": _lassos}
-"""The same for properties of infinite runs: a search for fair cycles in the state graph, k-liveness by IC3, and bounded
-model checking for lassos."""
-
-_FORMS = {
-    "ic3": frozenset({Form.INVARIANT, Form.STEP_INVARIANT, Form.COVER, Form.AT_REST, Form.RECOVERABLE}),
-}
-"""The forms that an engine decides, where these are not all."""
 SEARCH_SHARE = 0.6
 """The part of the time that the search may use in `auto`."""
-HELPERS = ("ic3", "bmc")
+HELPERS = ("ic3", "parallel", "bmc")
 """The engines beside the search in `auto`, in the order in which they start."""
 LIVE_HELPERS = ("bmc", "ic3")
 """The same for properties of infinite runs."""
@@ -126,128 +82,6 @@ class Silence:
 
     def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
         return
-
-
-@dataclass(frozen=True)
-class Decision:
-    """An outcome and the engine it came from."""
-
-    engine: str
-    outcome: Outcome
-
-
-@dataclass
-class Decisions:
-    """What is known so far.
-
-    tried        for each property, the engines that were asked, with what each said in a few words
-    interrupted  the user stopped the run
-    failures     what engines did that they must not
-    """
-
-    by_name: dict[str, Decision] = field(default_factory=dict)
-    tried: dict[str, dict[str, str]] = field(default_factory=dict)
-    coverage: Coverage | None = None
-    interrupted: bool = False
-    failures: list[Failure] = field(default_factory=list)
-
-    def of(self, target: Property) -> Decision:
-        """What was decided of a property; undecided when no engine came to it.  Where nothing or only a bound is known
-        the reason says what each engine had to say."""
-        known = self.by_name.get(target.name)
-        if known is None:
-            return Decision("none", Undecided("interrupted" if self.interrupted else "no engine came to it"))
-        tried = self.tried.get(target.name, {})
-        others = {name: tried[name] for name in ENGINES if name in tried and name != known.engine}
-        match known.outcome:
-            case Undecided(reason=reason) if others:
-                told = [f"{name}: {why}" for name, why in {known.engine: reason, **others}.items() if name != "none"]
-                return replace(known, outcome=Undecided("; ".join(told)))
-            case Bounded(depth=depth, reason=reason) if others:
-                told = [reason, *(f"{name}: {why}" for name, why in others.items())]
-                return replace(known, outcome=Bounded(depth, "; ".join(told)))
-            case _:
-                return known
-
-    def outcome(self, target: Property) -> Outcome | None:
-        """The bare outcome; None when there is none yet."""
-        known = self.by_name.get(target.name)
-        return None if known is None else known.outcome
-
-    def put(self, target: Property, decision: Decision) -> None:
-        """Adds what an engine says.  The more telling of two outcomes stays; two that cannot both be true are a failure
-        of our own, and leave the property undecided."""
-        self.tried.setdefault(target.name, {})[decision.engine] = _told(decision.outcome)
-        before = self.by_name.get(target.name)
-        if before is None:
-            self.by_name[target.name] = decision
-            return
-        if before.engine == "none":
-            return
-        if _contradict(before.outcome, decision.outcome) or _contradict(decision.outcome, before.outcome):
-            message = f"{before.engine} and {decision.engine} contradict each other about {target.name}"
-            self.failures.append(Failure(message, subject=target.name))
-            self.by_name[target.name] = Decision("none", Undecided(message))
-            return
-        if _weight(decision.outcome) > _weight(before.outcome):
-            before, decision = decision, before
-        self.by_name[target.name] = _combined(before, decision)
-
-
-def _told(outcome: Outcome) -> str:
-    match outcome:
-        case Reached(path=path):
-            return f"a run of {len(path.actions)} steps"
-        case Lasso(path=path):
-            return f"a lasso of {len(path.actions)} steps"
-        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
-            return "a proof"
-        case Bounded(depth=depth, reason=reason):
-            return f"{reason} at depth {depth}"
-        case Undecided(reason=reason):
-            return reason
-
-
-def _weight(outcome: Outcome) -> tuple[int, int]:
-    """How much an outcome says; the later of two equals says no more."""
-    match outcome:
-        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
-            return (3 if shortest is not None else 2, -len(path.actions))
-        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
-            return (3, 0)
-        case Bounded(depth=depth):
-            return (1, depth)
-        case Undecided():
-            return (0, 0)
-
-
-def _combined(known: Decision, other: Decision) -> Decision:
-    """A run is a shortest one when another engine has excluded all that have fewer steps."""
-    match known.outcome, other.outcome:
-        case Reached(path=path, shortest=None), Bounded(depth=depth) if depth == len(path.actions) - 1:
-            why = f"{other.engine}: no violation within {depth} {'step' if depth == 1 else 'steps'}"
-            return replace(known, outcome=Reached(path, why))
-        case Lasso(path=path, shortest=None) as lasso, Bounded(depth=depth) if depth == len(path.actions) - 1:
-            why = f"{other.engine}: no lasso within {depth} {'step' if depth == 1 else 'steps'}"
-            return replace(known, outcome=replace(lasso, shortest=why))
-        case _:
-            return known
-
-
-def _contradict(one: Outcome, other: Outcome) -> bool:
-    """Whether the one excludes the run of the other, or the one's run is proved shortest and the other's is shorter."""
-    if not isinstance(other, Reached | Lasso):
-        return False
-    length = len(other.path.actions)
-    match one:
-        case Bounded(depth=depth):
-            return length <= depth
-        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
-            return True
-        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
-            return shortest is not None and length < len(path.actions)
-        case _:
-            return False
 
 
 class _Recorder:
@@ -290,6 +124,15 @@ class _Recorder:
 
     def covered(self, coverage: Coverage) -> None:
         self._decisions.coverage = coverage
+
+
+class _ShorterRecorder(_Recorder):
+    """Keeps shorter runs in the place of those that were found.  Where there are none, nothing changes."""
+
+    def decided(self, target: Property, outcome: Outcome) -> None:
+        self._open.pop(target.name, None)
+        self.answered.add(target.name)
+        self._decisions.shorten(target, outcome)
 
 
 def decide(
@@ -357,13 +200,19 @@ class _Contest:
         """When all properties were decided but for lassos of which shorter ones may exist."""
         self.waiting = list(helpers)
         self.workers: list[tuple[Worker, _Recorder]] = []
+        self.searching = False
+        self.joined: float | None = None
+        """When the last engine beside the search began."""
+        self.shortened: set[str] = set()
+        """The properties whose runs are, or were, made shorter by a worker."""
 
     def run(self) -> None:
         auto = self.options.engine == "auto"
         first = "search" if auto else self.options.engine
         try:
             if self._open(first):
-                self._run_here(first, SEARCH_SHARE if auto else 1.0, [*self._open(first), *self.covers], beside=auto)
+                share = SEARCH_SHARE if auto else _BEFORE_SHORTENING if first == "parallel" else 1.0
+                self._run_here(first, share, [*self._open(first), *self.covers], beside=auto)
             if self.decisions.failures:
                 # No verdict of this run counts, so no more are looked for.
                 pass
@@ -385,13 +234,22 @@ class _Contest:
             worker.stop()
 
     def _refine(self) -> None:
-        """Puts the best of the shortest paths in the place of those that IC3 has found."""
+        """Puts the best of the shortest paths in the place of those that may be too long, or are just any of their
+        length."""
+        if self.decisions.failures:
+            return
         for target in self.targets:
-            decision = self.decisions.by_name.get(target.name)
-            match decision:
-                case Decision(engine="ic3", outcome=Reached(shortest=str()) as known):
-                    refined_outcome = refined(self.system, target, known, self.deadline)
-                    self.decisions.by_name[target.name] = replace(decision, outcome=refined_outcome)
+            found = self.decisions.by_name.get(target.name)
+            if found is None or found.engine not in NOT_SHORTEST or not target.shown:
+                continue
+            if isinstance(found.outcome, Reached) and found.outcome.shortest is None:
+                if target.name not in self.shortened and self.clock() < self.deadline:
+                    deadline = self._budget(_SHORTENING_SHARE).deadline
+                    self.decisions.shorten(target, shortened(self.system, target, found.outcome.path, deadline))
+                found = self.decisions.by_name[target.name]
+            if isinstance(found.outcome, Reached) and found.outcome.shortest is not None:
+                best = refined(self.system, target, found.outcome, self.deadline)
+                self.decisions.by_name[target.name] = replace(found, outcome=best)
 
     def _open(self, engine: str) -> list[Property]:
         """The properties for which the engine may be of use."""
@@ -401,9 +259,14 @@ class _Contest:
             if not self._is_undecided(target):
                 continue
             if self.options.engine == "auto":
-                if target.form is not Form.LIVE and target.form not in _FORMS.get(engine, frozenset(Form)):
+                if target.form is not Form.LIVE and target.form not in FORMS.get(engine, frozenset(Form)):
                     continue
-                if isinstance(outcome, Reached | Lasso) and engine == "ic3":
+                if isinstance(outcome, Lasso) and engine == "ic3":
+                    continue
+                if isinstance(outcome, Reached) and engine != "search":
+                    continue
+                if engine == "parallel" and self.options.depth is not None:
+                    # The others answer exactly for a depth; its paths can be longer than that.
                     continue
             found.append(target)
         return found
@@ -421,14 +284,15 @@ class _Contest:
 
         def tend(progress: Progress) -> None:
             late = time.process_time() - begun >= HEAD_START or (progress.states or 0) > HEAD_STATES
-            if late and not self.workers:
-                self._start_next()
+            if late:
+                self._fill()
             self._hear()
             if self._is_settled():
                 # The engine looks at its deadline, and then reports how far it came.
                 budget.deadline = 0.0
 
         recorder = _Recorder(self.decisions, name, wanted, self.observer, tend if beside and can_fork() else None)
+        self.searching = beside
         try:
             self.engines[name]().run(self.system, wanted, budget, recorder)
         except MemoryError:
@@ -437,6 +301,7 @@ class _Contest:
             message = f"the engine {name} stopped with {type(error).__name__}: {error}"
             self.decisions.failures.append(Failure(message, detail=traceback.format_exc()))
             recorder.give_up(message)
+        self.searching = False
         self._require_answers(name, recorder)
 
     def _require_answers(self, name: str, recorder: _Recorder) -> None:
@@ -448,8 +313,55 @@ class _Contest:
 
     # -- engines beside it --------------------------------------------------------------------------------------------
 
+    def _running(self) -> list[Worker]:
+        return [worker for worker, _ in self.workers if not worker.ended]
+
+    def _fill(self) -> None:
+        """Starts what there is room for."""
+        while len(self._running()) + self.searching < _ROOM or self._may_join():
+            if not self._start_next():
+                return
+
+    def _may_join(self) -> bool:
+        """Whether parallel steps join the search and IC3."""
+        if not self.searching or self.waiting[:1] != ["parallel"] or len(self._running()) > 1:
+            return False
+        return self.joined is not None and self.clock() - self.joined > ALONE_BESIDE
+
     def _start_next(self) -> bool:
-        """Starts the next engine that has something to do."""
+        """Starts the next engine that has something to do.  Shorter runs come after verdicts, but where there is room
+        for two engines one is enough for those."""
+        loose = self._loose()
+        undecided = [target for target in self.targets if self._is_undecided(target)]
+        sought = any(not isinstance(self.decisions.outcome(target), Reached | Lasso) for target in undecided)
+        if loose and (not sought or (self._running() and not self.searching)):
+            return self._start_shortening(loose)
+        if self._start_engine():
+            return True
+        return bool(loose) and self._start_shortening(loose)
+
+    def _loose(self) -> dict[Property, Path]:
+        """The runs that may be too long, and that nobody has begun to make shorter."""
+        found = {}
+        for target in self.targets:
+            outcome = self.decisions.outcome(target)
+            match outcome:
+                case Reached(path=path, shortest=None) if target.shown and target.name not in self.shortened:
+                    found[target] = path
+        return found
+
+    def _start_shortening(self, loose: Mapping[Property, Path]) -> bool:
+        def make() -> Engine:
+            from checker.engines.shortening import Shortening
+
+            return Shortening(loose)
+
+        self.shortened |= {target.name for target in loose}
+        worker = Worker("shortening", make, self.system, tuple(loose), self._budget(1.0))
+        self.workers.append((worker, _ShorterRecorder(self.decisions, "shortening", tuple(loose), self.observer)))
+        return True
+
+    def _start_engine(self) -> bool:
         while self.waiting:
             name = self.waiting.pop(0)
             left = self._open(name)
@@ -460,6 +372,7 @@ class _Contest:
             budget = self._budget(1.0)
             worker = Worker(name, self.engines[name], self.system, left, budget)
             self.workers.append((worker, _Recorder(self.decisions, name, left, self.observer)))
+            self.joined = self.clock()
             return True
         return False
 
@@ -484,7 +397,7 @@ class _Contest:
                         recorder.progress(progress)
             if worker.ended:
                 worker.stop()
-                self._start_next()
+                self._fill()
 
     def _await_helpers(self) -> None:
         while not self._is_settled():
@@ -494,9 +407,8 @@ class _Contest:
                         worker.stop()
                         recorder.give_up("out of time")
                 return
-            while len([worker for worker, _ in self.workers if not worker.ended]) < 2 and self._start_next():
-                pass
-            running = [worker for worker, _ in self.workers if not worker.ended]
+            self._fill()
+            running = self._running()
             if not running:
                 return
             wait_for(running, _PATIENCE)
@@ -541,3 +453,18 @@ def _is_open(outcome: Outcome | None, options: Options) -> bool:
             return shortest is None
         case _:
             return False
+
+
+__all__ = [
+    "ALONE_BESIDE",
+    "ENGINES",
+    "HEAD_START",
+    "HEAD_STATES",
+    "HELPERS",
+    "LIVE_ENGINES",
+    "LIVE_HELPERS",
+    "SEARCH_SHARE",
+    "Observer",
+    "Silence",
+    "decide",
+]

@@ -1,4 +1,4 @@
-"""The best of the shortest paths, in place of one that only IC3 has found.
+"""A shortest path, and the best of the shortest ones, in place of one that an engine has found.
 
 So the same trace comes whichever engine was the first to find one.
 """
@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import time
 
-from checker.engines.engine import Budget, Reached
+from checker.engines.engine import Budget, Path, Reached
 from checker.transition_system import Property, TransitionSystem
 
 _EXPLORED = 200_000
 """So many states are explored at most."""
 _SHARE = 0.3
 """Of the time that is left, this may be spent."""
+
+
+def shortened(system: TransitionSystem, target: Property, path: Path, deadline: float | None) -> Reached:
+    """See `checker.engines.shortening.shortened`, which is imported when it is first wanted."""
+    from checker.engines import shortening
+
+    return shortening.shortened(system, target, path, deadline)
 
 
 def refined(system: TransitionSystem, target: Property, known: Reached, deadline: float) -> Reached:
@@ -34,4 +41,4 @@ def refined(system: TransitionSystem, target: Property, known: Reached, deadline
     return Reached(ranked.path, f"{known.shortest}: {ranked.rank.value}")
 
 
-__all__ = ["refined"]
+__all__ = ["refined", "shortened"]

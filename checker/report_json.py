@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from checker.assumptions import Assumption
 from checker.certificate import Certificate
+from checker.evidence import plural
 from checker.exitcode import ExitCode
 from checker.explanation import explained
 from checker.fairness_needs import FairnessNeeds, Relied
@@ -151,7 +152,8 @@ def _evidence(verdict: Verdict, name: str | None) -> dict[str, object]:
         case Proved(certificate=certificate) | Uncovered(certificate=certificate):
             return _certificate(certificate)
         case Refuted(trace=trace, engine=engine, shortest=why) | Covered(trace=trace, engine=engine, shortest=why):
-            return {"engine": engine, "shortest": why, "loop": trace.loop, **_trace(trace, name)}
+            length = plural(len(trace), "step") if why is not None else f"at most {plural(len(trace), 'step')}"
+            return {"engine": engine, "length": length, "shortest": why, "loop": trace.loop, **_trace(trace, name)}
         case (
             HoldsTo(depth=depth, reason=reason, engine=engine) | UncoveredTo(depth=depth, reason=reason, engine=engine)
         ):

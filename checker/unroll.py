@@ -55,10 +55,14 @@ class Unrolling:
 
     def place(self, template: Template, time: int) -> int:
         """A literal that implies the formula of a template at a time; its primed literals speak of the time after."""
+        return self.place_all(template, time)[0]
+
+    def place_all(self, template: Template, time: int) -> tuple[int, ...]:
+        """All outputs of a template at a time."""
         following = self._states[time + 1] if time < self.depth else self._states[time]
         auxiliary = self._block(template.auxiliaries)
         self.solver.add(template.placed(self._states[time], following, auxiliary))
-        return template.outputs[0] - 2 * self.layout.width + auxiliary
+        return tuple(output - 2 * self.layout.width + auxiliary for output in template.outputs)
 
     def literals(self, variable: Variable, time: int) -> tuple[int, ...]:
         """The state literals of a variable (see `Layout.literals`)."""

@@ -23,7 +23,7 @@ from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
 from checker.options import DEFAULT_TIMEOUT
-from checker.plan import HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
+from checker.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
 from checker.report_json import SCHEMA
 from checker.version import VERSION
 from spec.load import load
@@ -254,7 +254,8 @@ def test_numbers_of_the_page_on_verdicts() -> None:
     assert f"at most {Budget().states:,} states" in page
     assert f"in up to {STATE_LIMIT:,} states" in page
     assert f"from {INT_WINDOW[0]} to {INT_WINDOW[-1]}" in page
-    assert (SEARCH_SHARE, HELPERS) == (0.6, ("ic3", "bmc"))
+    assert (SEARCH_SHARE, HELPERS) == (0.6, ("ic3", "parallel", "bmc"))
+    assert f"When that has had {ALONE_BESIDE:.0f} seconds" in page
     assert "runs `search` for at most three fifths of the time" in page
     assert f"after {HEAD_START} seconds of work or {HEAD_STATES:,} states" in page
     assert f"the time for each variant, {DEFAULT_TIMEOUT:.0f} s by default" in text("docs/command.md")

@@ -15,12 +15,13 @@ from checker.confirm import Context
 from checker.crashpoints.points import MOMENTS, Cell, Moment, Point, conceivable, declared, followed, points_of
 from checker.crashpoints.semantics import PointInterpreter, PointState
 from checker.crashpoints.system import FORMS, PointSystem, Question, point_system
+from checker.decisions import Decisions
 from checker.engines import engine
 from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Unreachable
 from checker.lower import Lowered, lower
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.options import Options
-from checker.plan import Decisions, Observer, decide
+from checker.plan import Observer, decide
 from checker.transition_system import Form, Property
 from checker.verdict import HoldsTo, Proved, Refuted, Undecided
 from counterexamples import replay

@@ -33,7 +33,7 @@ class Symmetry:
         self.layout = layout
         system = layout.system
         self.swaps = [
-            swap for swap in swaps if _is_involution(swap) and permuted(system, system.initial, swap) == system.initial
+            swap for swap in swaps if is_involution(swap) and permuted(system, system.initial, swap) == system.initial
         ]
         self._maps = [_Map(layout, swap.moves) for swap in self.swaps]
         self._whole = [np.uint64((1 << 64) - 1)] * layout.words
@@ -140,7 +140,7 @@ def permuted(system: TransitionSystem, state: State, permutation: Permutation) -
     return tuple(codes)
 
 
-def _is_involution(swap: Permutation) -> bool:
+def is_involution(swap: Permutation) -> bool:
     to = {source: (target, table) for source, target, table in swap.moves}
     for source, target, table in swap.moves:
         if target not in to or len(table) != source.size:

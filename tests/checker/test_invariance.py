@@ -228,12 +228,12 @@ def test_killed_engines_and_no_memory_leave_undecided_and_exit_code_4(
     def killed(system: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    for name, behaviour in (("search", hungry), ("ic3", killed), ("bmc", killed)):
+    for name, behaviour in (("search", hungry), ("ic3", killed), ("parallel", killed), ("bmc", killed)):
         monkeypatch.setitem(plan.ENGINES, name, lambda n=name, b=behaviour: FakeEngine(n, b))
     report = checked(write(tmp_path), Options(variants=("with_care",)))
     verdict = next(result.verdict for result in report.properties if result.name == "finished_was_run")
     assert verdict == Undecided(
         "search: search ran out of memory; ic3: its process was ended by signal 9 (SIGKILL); "
-        "bmc: its process was ended by signal 9 (SIGKILL)"
+        "parallel: its process was ended by signal 9 (SIGKILL); bmc: its process was ended by signal 9 (SIGKILL)"
     )
     assert report.code(Options()) is ExitCode.INCONCLUSIVE

@@ -17,6 +17,7 @@ from checker.bundle import OwnError
 from checker.check import check_file
 from checker.confirm import Confirmation, Context
 from checker.counting import counting_system
+from checker.decisions import Decision
 from checker.engines.engine import FewRounds, Lasso, NoFairCycle
 from checker.exitcode import ExitCode
 from checker.fairness_needs import Relied, Repairs
@@ -26,7 +27,7 @@ from checker.live_certificate import CycleCertificate, RoundsCertificate
 from checker.lower import Lowered, lower
 from checker.needs import Needs
 from checker.options import Options
-from checker.plan import Decision, Silence, decide
+from checker.plan import Silence, decide
 from checker.proof_terms import BadCertificate
 from checker.remark import RemarkKind
 from checker.result import PropertyResult, VariantReport

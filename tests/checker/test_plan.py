@@ -6,11 +6,14 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from checker import plan
+from checker.decisions import Decision, Decisions
+from checker.engines import shortening
 from checker.engines.best_path import Rank
 from checker.engines.engine import (
     Bounded,
@@ -30,11 +33,12 @@ from checker.engines.engine import (
 )
 from checker.invariant import Invariant
 from checker.options import Options
-from checker.plan import Decisions, Silence, decide
+from checker.plan import Silence, decide
 from checker.transition_system import Form, Property, TransitionSystem
 from tests.checker.samples import Closed, FakeEngine, Run, counter, path, prop
 
 P, Q = prop("p"), prop("q")
+PROVED_SHORTEST = "no violation within 1 step (unsatisfiable)"
 SYSTEM = counter(P, Q)
 
 
@@ -66,7 +70,13 @@ class Runs:
         return [name for name, _, _ in self]
 
 
-def install(monkeypatch: pytest.MonkeyPatch, search: Run, bmc: Run | None = None, ic3: Run | None = None) -> Runs:
+def install(
+    monkeypatch: pytest.MonkeyPatch,
+    search: Run,
+    bmc: Run | None = None,
+    ic3: Run | None = None,
+    parallel: Run | None = None,
+) -> Runs:
     """Replaces all engines; those that are left out know nothing."""
     runs = Runs()
 
@@ -84,6 +94,7 @@ def install(monkeypatch: pytest.MonkeyPatch, search: Run, bmc: Run | None = None
     monkeypatch.setitem(plan.ENGINES, "search", lambda: wrap("search", search))
     monkeypatch.setitem(plan.ENGINES, "bmc", lambda: wrap("bmc", bmc or nothing))
     monkeypatch.setitem(plan.ENGINES, "ic3", lambda: wrap("ic3", ic3 or nothing))
+    monkeypatch.setitem(plan.ENGINES, "parallel", lambda: wrap("parallel", parallel or nothing))
     return runs
 
 
@@ -99,22 +110,22 @@ def test_the_others_get_only_what_the_search_left_open(monkeypatch: pytest.Monke
     decisions = go()
     told = [(name, targets) for name, targets, _ in runs]
     assert told[0] == ("search", ["p", "q"])
-    assert sorted(told[1:]) == [("bmc", ["q"]), ("ic3", ["q"])]
-    assert decisions.of(P) == plan.Decision("search", done)
-    assert decisions.of(Q) == plan.Decision("bmc", found)
+    assert sorted(told[1:]) == [("bmc", ["q"]), ("ic3", ["q"]), ("parallel", ["q"])]
+    assert decisions.of(P) == Decision("search", done)
+    assert decisions.of(Q) == Decision("bmc", replace(found, shortest=f"found by bmc, {PROVED_SHORTEST}"))
 
 
 def test_the_deeper_bound_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     done = Unreachable(Closed(), 1)
     install(monkeypatch, answer({"p": Bounded(9, "time"), "q": done}), answer({"p": Bounded(4, "time")}))
-    told = "time; ic3: not this one; bmc: time at depth 4"
-    assert go().of(P) == plan.Decision("search", Bounded(9, told))
+    told = "time; ic3: not this one; parallel: not this one; bmc: time at depth 4"
+    assert go().of(P) == Decision("search", Bounded(9, told))
     install(monkeypatch, answer({"p": Bounded(4, "time"), "q": done}), answer({"p": Bounded(9, "time")}))
-    told = "time; search: time at depth 4; ic3: not this one"
-    assert go().of(P) == plan.Decision("bmc", Bounded(9, told))
+    told = "time; search: time at depth 4; ic3: not this one; parallel: not this one"
+    assert go().of(P) == Decision("bmc", Bounded(9, told))
     install(monkeypatch, answer({"p": Bounded(0, "time"), "q": done}), answer({"p": Undecided("out of reach")}))
-    told = "time; ic3: not this one; bmc: out of reach"
-    assert go().of(P) == plan.Decision("search", Bounded(0, told))
+    told = "time; ic3: not this one; parallel: not this one; bmc: out of reach"
+    assert go().of(P) == Decision("search", Bounded(0, told))
 
 
 def test_the_depth_asked_for_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,10 +135,10 @@ def test_the_depth_asked_for_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(iter(runs))[2].depth == 5
 
 
-@pytest.mark.parametrize("engine", ["search", "bmc", "ic3"])
+@pytest.mark.parametrize("engine", ["search", "bmc", "ic3", "parallel"])
 def test_one_engine_on_demand(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     both = answer({"p": Undecided("no"), "q": Undecided("no")})
-    runs = install(monkeypatch, both, both, both)
+    runs = install(monkeypatch, both, both, both, both)
     go(Options(engine=engine, states=7))
     assert runs.names() == [engine]
     assert next(iter(runs))[2].states == 7
@@ -140,7 +151,7 @@ def test_the_search_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) 
     decide(SYSTEM, (P, Q), (), Options(), Silence(), now + 100)
     deadlines = [budget.deadline or 0.0 for _, _, budget in runs]
     assert 55 < deadlines[0] - now < 65
-    assert [95 < deadline - now < 101 for deadline in deadlines[1:]] == [True, True]
+    assert [95 < deadline - now < 101 for deadline in deadlines[1:]] == [True, True, True]
 
 
 def test_covers_are_looked_for_by_search_and_ic3_and_never_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +167,7 @@ def test_covers_are_looked_for_by_search_and_ic3_and_never_alone(monkeypatch: py
     assert {name: targets for name, targets, _ in runs} == {
         "search": ["p", "q", "c"],
         "ic3": ["p", "q", "c"],
+        "parallel": ["p", "q"],
         "bmc": ["p", "q"],
     }
 
@@ -182,7 +194,7 @@ def test_an_engine_without_memory_leaves_the_rest_to_the_next(monkeypatch: pytes
 
     runs = install(monkeypatch, full, answer({"q": Undecided("too hard")}))
     decisions = go()
-    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"], ["q"]]
+    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"], ["q"], ["q"]]
     assert decisions.of(P).outcome == done
     outcome = decisions.of(Q).outcome
     assert isinstance(outcome, Undecided)
@@ -271,6 +283,9 @@ def slow(seconds: float, outcomes: dict[str, Outcome] | None = None) -> Run:
     return run
 
 
+NOTHING: dict[str, Outcome] = {"p": Undecided("no"), "q": Undecided("no")}
+
+
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "HEAD_START", 0.0)
@@ -290,7 +305,7 @@ def test_many_states_end_the_head_start(monkeypatch: pytest.MonkeyPatch) -> None
 
     runs = install(monkeypatch, many, ic3=answer({"p": PROOF, "q": PROOF}))
     started = time.monotonic()
-    assert go().of(P) == plan.Decision("ic3", PROOF)
+    assert go().of(P) == Decision("ic3", PROOF)
     assert time.monotonic() - started < 5
     assert runs.names() == ["search", "ic3"]
 
@@ -322,7 +337,7 @@ def test_a_killed_engine_loses_nothing_and_proves_nothing(monkeypatch: pytest.Mo
 
     install(monkeypatch, slow(1), ic3=killed)
     decisions = go()
-    assert decisions.of(P) == plan.Decision("ic3", PROOF)
+    assert decisions.of(P) == Decision("ic3", PROOF)
     outcome = decisions.of(Q).outcome
     assert isinstance(outcome, Bounded)
     assert outcome.depth == 3
@@ -338,27 +353,95 @@ def test_memory_and_unknown_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None
     unknown = Undecided("the solver gave up: canceled")
     install(monkeypatch, hungry, ic3=hungry, bmc=answer({"p": unknown, "q": unknown}))
     outcome = go().of(P).outcome
-    told = "search: search ran out of memory; ic3: out of memory; bmc: the solver gave up: canceled"
-    assert outcome == Undecided(told)
+    told = "search: search ran out of memory; ic3: out of memory; parallel: not this one"
+    assert outcome == Undecided(f"{told}; bmc: the solver gave up: canceled")
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_run_that_may_be_too_long_is_replaced_by_a_shortest(monkeypatch: pytest.MonkeyPatch) -> None:
     """The counter's shortest run to 2 has 2 steps; the first one that is found is said to have an idle step more."""
     longer = Reached(Path(((0,), (1,), (2,), (2,)), (*SYSTEM.actions, SYSTEM.actions[1])), None)
+    install(monkeypatch, slow(60, NOTHING), ic3=answer({"p": longer, "q": longer}))
+    started = time.monotonic()
+    shortest = Reached(path(SYSTEM, 2), f"found by ic3, {PROVED_SHORTEST}: {Rank.BEST.value}")
+    assert go().of(P) == Decision("ic3", shortest)
+    assert time.monotonic() - started < 20
     short = Reached(path(SYSTEM, 2), "breadth-first search")
+    monkeypatch.setattr(shortening, "shortened", lambda system, target, path, *_: time.sleep(60))
     install(monkeypatch, slow(1, {"p": short, "q": short}), ic3=answer({"p": longer, "q": longer}))
-    assert go().of(P) == plan.Decision("search", short)
+    assert go().of(P) == Decision("search", short)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_killed_shortening_and_one_without_time_leave_the_run_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    longer = Reached(Path(((0,), (1,), (2,), (2,)), (*SYSTEM.actions, SYSTEM.actions[1])), None)
+
+    def killed(*_: object) -> Reached:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    monkeypatch.setattr(shortening, "shortened", killed)
+    install(monkeypatch, slow(1, NOTHING), ic3=answer({"p": longer, "q": longer}))
+    decisions = go()
+    assert decisions.failures == []
+    assert [decisions.of(target) for target in (P, Q)] == [Decision("ic3", longer)] * 2
+    monkeypatch.setattr(shortening, "shortened", lambda system, target, path, *_: Reached(path, None))
+    assert [go().of(target) for target in (P, Q)] == [Decision("ic3", longer)] * 2
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_shorter_run_that_is_not_proved_to_be_a_shortest_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    longer = Reached(Path(((0,), (1,), (2,), (2,)), (*SYSTEM.actions, SYSTEM.actions[1])), None)
+    short = Reached(path(SYSTEM, 2), None)
+    monkeypatch.setattr(shortening, "shortened", lambda *_: short)
+    install(monkeypatch, slow(1, NOTHING), parallel=answer({"p": longer, "q": longer}))
+    assert go().of(P) == Decision("parallel", short)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_parallel_steps_join_when_ic3_has_had_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But bounded model checking with single steps waits until the search or IC3 has ended as well."""
+    found = Reached(path(SYSTEM, 2), "by parallel")
+    monkeypatch.setattr(plan, "ALONE_BESIDE", 0.3)
+    some = {"p": found, "q": Undecided("not this one")}
+    runs = install(monkeypatch, slow(2, NOTHING), ic3=slow(60), parallel=answer(some), bmc=answer({"q": found}))
+    started = time.monotonic()
+    decisions = go()
+    assert time.monotonic() - started > 2
+    assert runs.names() == ["search", "ic3", "parallel", "bmc"]
+    assert [decisions.of(target).engine for target in (P, Q)] == ["parallel", "bmc"]
+    monkeypatch.setattr(plan, "ALONE_BESIDE", 10.0)
+    runs = install(monkeypatch, slow(1, {"p": found, "q": found}), ic3=slow(60), parallel=slow(60))
+    go()
+    assert runs.names() == ["search", "ic3"]
+
+
+def test_parallel_steps_are_left_out_where_a_depth_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = answer({"p": Bounded(1, "x"), "q": Bounded(1, "x")})
+    runs = install(monkeypatch, nothing)
+    go(Options(depth=5))
+    assert "parallel" not in runs.names()
+    assert "bmc" in runs.names()
+
+
+def test_one_engine_alone_has_its_runs_made_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    longer = Reached(Path(((0,), (1,), (2,), (2,)), (*SYSTEM.actions, SYSTEM.actions[1])), None)
+    for engine in ("ic3", "parallel"):
+        both = answer({"p": longer, "q": longer})
+        install(monkeypatch, both, ic3=both, parallel=both)
+        why = f"found by {engine}, {PROVED_SHORTEST}: {Rank.BEST.value}"
+        assert go(Options(engine=engine)).of(P) == Decision(engine, Reached(path(SYSTEM, 2), why))
 
 
 @pytest.mark.usefixtures("at_once")
 def test_a_bound_of_one_less_makes_a_run_a_shortest(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Reached(path(SYSTEM, 2), None)
+    monkeypatch.setattr(shortening, "shortened", lambda *_: found)
     install(monkeypatch, slow(1, {"p": Bounded(1, "x"), "q": Bounded(0, "x")}), ic3=answer({"p": found, "q": found}))
     decisions = go()
     shortest = Reached(path(SYSTEM, 2), f"search: no violation within 1 step: {Rank.BEST.value}")
-    assert decisions.of(P) == plan.Decision("ic3", shortest)
-    assert decisions.of(Q) == plan.Decision("ic3", found)
+    assert decisions.of(P) == Decision("ic3", shortest)
+    assert decisions.of(Q) == Decision("ic3", found)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -441,7 +524,7 @@ def test_infinite_runs_have_engines_of_their_own(monkeypatch: pytest.MonkeyPatch
     decisions = go_live()
     assert [(name, targets) for name, targets, _ in runs] == [("search", ["p", "q"])]
     assert [(name, targets) for name, targets, _ in live] == [("search", ["l"])]
-    assert decisions.of(L) == plan.Decision("search", NO_CYCLE)
+    assert decisions.of(L) == Decision("search", NO_CYCLE)
     assert isinstance(decisions.of(P).outcome, Unreachable)
 
 
@@ -453,7 +536,7 @@ def test_one_engine_on_demand_for_infinite_runs(engine: str, monkeypatch: pytest
     install(monkeypatch, both, both, both)
     decisions = go_live(Options(engine=engine, states=7, depth=9))
     assert [(name, budget.states, budget.depth) for name, _, budget in live] == [(engine, 7, 9)]
-    assert decisions.of(L) == plan.Decision(engine, Undecided("no"))
+    assert decisions.of(L) == Decision(engine, Undecided("no"))
 
 
 def test_what_the_search_leaves_open_goes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,16 +558,16 @@ def test_infinite_runs_have_half_of_the_time_for_themselves(monkeypatch: pytest.
     runs = install(monkeypatch, undecided, undecided, undecided)
     now = time.monotonic()
     go_live()
-    assert [budget.deadline or 0.0 for _, _, budget in runs][1:] == pytest.approx([now + 50] * 2, abs=3)
+    assert [budget.deadline or 0.0 for _, _, budget in runs][1:] == pytest.approx([now + 50] * 3, abs=3)
     assert [budget.deadline or 0.0 for _, _, budget in live][1:] == pytest.approx([now + 100] * 2, abs=3)
 
 
 def test_a_lasso_becomes_a_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search's lasso may be too long; the other engine's has as few steps, and is known to be shortest."""
     install_live(monkeypatch, answer({"l": lasso(2)}), answer({"l": lasso(1, "no lasso of 0 steps")}))
-    assert go_live().of(L) == plan.Decision("bmc", lasso(1, "no lasso of 0 steps"))
+    assert go_live().of(L) == Decision("bmc", lasso(1, "no lasso of 0 steps"))
     _, live = install_live(monkeypatch, answer({"l": lasso(2)}), answer({"l": Bounded(1, "out of time")}))
-    assert go_live().of(L) == plan.Decision("search", lasso(2, "bmc: no lasso within 1 step"))
+    assert go_live().of(L) == Decision("search", lasso(2, "bmc: no lasso within 1 step"))
     assert "ic3" not in live.names(), "no proof is looked for where there is a lasso"
 
 
@@ -492,7 +575,7 @@ def test_shortening_a_lasso_does_not_take_all_the_time(monkeypatch: pytest.Monke
     monkeypatch.setattr(plan, "_SHORTENING", 0.3)
     install_live(monkeypatch, answer({"l": lasso(2)}), slow(600))
     started = time.monotonic()
-    assert go_live().of(L) == plan.Decision("search", lasso(2))
+    assert go_live().of(L) == Decision("search", lasso(2))
     assert time.monotonic() - started < 20
 
 
@@ -500,8 +583,8 @@ def test_shortening_a_lasso_does_not_take_all_the_time(monkeypatch: pytest.Monke
 def test_a_lasso_and_a_proof_contradict_each_other(proof: Outcome) -> None:
     for one, other in ((proof, lasso(2)), (lasso(2), proof)):
         decisions = Decisions()
-        decisions.put(L, plan.Decision("search", one))
-        decisions.put(L, plan.Decision("bmc", other))
+        decisions.put(L, Decision("search", one))
+        decisions.put(L, Decision("bmc", other))
         assert ["contradict" in failure.message for failure in decisions.failures] == [True]
         assert isinstance(decisions.of(L).outcome, Undecided)
 
@@ -511,8 +594,8 @@ def test_a_lasso_and_a_proof_contradict_each_other(proof: Outcome) -> None:
 )
 def test_a_lasso_shorter_than_any_can_be_contradicts(known: Outcome, found: Lasso) -> None:
     decisions = Decisions()
-    decisions.put(L, plan.Decision("bmc", known))
-    decisions.put(L, plan.Decision("search", found))
+    decisions.put(L, Decision("bmc", known))
+    decisions.put(L, Decision("search", found))
     expected = [] if known == lasso(2, "because") and found == lasso(2) else [True]
     assert ["contradict" in failure.message for failure in decisions.failures] == expected
 

@@ -334,9 +334,9 @@ def test_trimming_keeps_a_violation_and_leaves_out_detours() -> None:
     assert shorter > 20
 
 
-def walk(system: TransitionSystem, target: Property, draw: Random) -> Path | None:
+def walk(system: TransitionSystem, target: Property, draw: Random, most: int = 25) -> Path | None:
     states, actions = [system.initial], []
-    for _ in range(25):
+    for _ in range(most):
         after = steps(system, states[-1])
         if not after:
             break

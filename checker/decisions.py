@@ -1,0 +1,157 @@
+"""What the engines have decided so far, and what becomes of two outcomes for one property."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from checker.bundle import Failure
+from checker.engines.engine import (
+    Bounded,
+    Coverage,
+    FewRounds,
+    Inductive,
+    Lasso,
+    NoFairCycle,
+    Outcome,
+    Reached,
+    Undecided,
+    Unreachable,
+)
+from checker.transition_system import Property
+
+TOLD = ("search", "ic3", "parallel", "bmc")
+"""The engines in the order in which a reason names them."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """An outcome and the engine it came from."""
+
+    engine: str
+    outcome: Outcome
+
+
+@dataclass
+class Decisions:
+    """What is known so far.
+
+    tried        for each property, the engines that were asked, with what each said in a few words
+    interrupted  the user stopped the run
+    failures     what engines did that they must not
+    """
+
+    by_name: dict[str, Decision] = field(default_factory=dict)
+    tried: dict[str, dict[str, str]] = field(default_factory=dict)
+    coverage: Coverage | None = None
+    interrupted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    def of(self, target: Property) -> Decision:
+        """What was decided of a property; undecided when no engine came to it.  Where nothing or only a bound is known
+        the reason says what each engine had to say."""
+        known = self.by_name.get(target.name)
+        if known is None:
+            return Decision("none", Undecided("interrupted" if self.interrupted else "no engine came to it"))
+        tried = self.tried.get(target.name, {})
+        others = {name: tried[name] for name in TOLD if name in tried and name != known.engine}
+        match known.outcome:
+            case Undecided(reason=reason) if others:
+                told = [f"{name}: {why}" for name, why in {known.engine: reason, **others}.items() if name != "none"]
+                return replace(known, outcome=Undecided("; ".join(told)))
+            case Bounded(depth=depth, reason=reason) if others:
+                told = [reason, *(f"{name}: {why}" for name, why in others.items())]
+                return replace(known, outcome=Bounded(depth, "; ".join(told)))
+            case _:
+                return known
+
+    def outcome(self, target: Property) -> Outcome | None:
+        """The bare outcome; None when there is none yet."""
+        known = self.by_name.get(target.name)
+        return None if known is None else known.outcome
+
+    def put(self, target: Property, decision: Decision) -> None:
+        """Adds what an engine says.  The more telling of two outcomes stays; two that cannot both be true are a failure
+        of our own, and leave the property undecided."""
+        self.tried.setdefault(target.name, {})[decision.engine] = _told(decision.outcome)
+        before = self.by_name.get(target.name)
+        if before is None:
+            self.by_name[target.name] = decision
+            return
+        if before.engine == "none":
+            return
+        if _contradict(before.outcome, decision.outcome) or _contradict(decision.outcome, before.outcome):
+            message = f"{before.engine} and {decision.engine} contradict each other about {target.name}"
+            self.failures.append(Failure(message, subject=target.name))
+            self.by_name[target.name] = Decision("none", Undecided(message))
+            return
+        if _weight(decision.outcome) > _weight(before.outcome):
+            before, decision = decision, before
+        self.by_name[target.name] = _combined(before, decision)
+
+    def shorten(self, target: Property, outcome: Outcome) -> None:
+        """Puts a shorter run, or the proof that none is shorter, beside the name of the engine that found the run."""
+        before = self.by_name.get(target.name)
+        if before is None or not isinstance(outcome, Reached):
+            return
+        if outcome.shortest is not None:
+            outcome = replace(outcome, shortest=f"found by {before.engine}, {outcome.shortest}")
+        self.put(target, Decision(before.engine, outcome))
+
+
+def _told(outcome: Outcome) -> str:
+    match outcome:
+        case Reached(path=path):
+            return f"a run of {len(path.actions)} steps"
+        case Lasso(path=path):
+            return f"a lasso of {len(path.actions)} steps"
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
+            return "a proof"
+        case Bounded(depth=depth, reason=reason):
+            return f"{reason} at depth {depth}"
+        case Undecided(reason=reason):
+            return reason
+
+
+def _weight(outcome: Outcome) -> tuple[int, int]:
+    """How much an outcome says; the later of two equals says no more."""
+    match outcome:
+        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
+            return (3 if shortest is not None else 2, -len(path.actions))
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
+            return (3, 0)
+        case Bounded(depth=depth):
+            return (1, depth)
+        case Undecided():
+            return (0, 0)
+
+
+def _combined(known: Decision, other: Decision) -> Decision:
+    """A run is a shortest one when another engine has excluded all that have fewer steps."""
+    match known.outcome, other.outcome:
+        case Reached(path=path, shortest=None), Bounded(depth=depth) if depth == len(path.actions) - 1:
+            why = f"{other.engine}: no violation within {depth} {'step' if depth == 1 else 'steps'}"
+            return replace(known, outcome=Reached(path, why))
+        case Lasso(path=path, shortest=None) as lasso, Bounded(depth=depth) if depth == len(path.actions) - 1:
+            why = f"{other.engine}: no lasso within {depth} {'step' if depth == 1 else 'steps'}"
+            return replace(known, outcome=replace(lasso, shortest=why))
+        case _:
+            return known
+
+
+def _contradict(one: Outcome, other: Outcome) -> bool:
+    """Whether the one excludes the run of the other, or the one's run is proved shortest and the other's is shorter."""
+    if not isinstance(other, Reached | Lasso):
+        return False
+    length = len(other.path.actions)
+    match one:
+        case Bounded(depth=depth):
+            return length <= depth
+        case Unreachable() | Inductive() | NoFairCycle() | FewRounds():
+            return True
+        case Reached(path=path, shortest=shortest) | Lasso(path=path, shortest=shortest):
+            return shortest is not None and length < len(path.actions)
+        case _:
+            return False
+
+
+__all__ = ["TOLD", "Decision", "Decisions"]
