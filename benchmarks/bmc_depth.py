@@ -1,6 +1,6 @@
 """Measures bounded model checking on the reference protocol with a lost retry: seconds per depth.
 
-    python -m benchmarks.bmc_depth [--fixed] [--property NAME] [--depth N] [SIZE ...]
+    python -m benchmarks.bmc_depth [--fixed] [--property NAME] [--depth N] [--engine parallel] [SIZE ...]
 
 A size is WORKFLOWS,SERVERS,SWEEPERS,WORKERS,FAULTS.  The shortest violation of `executed` at 2,2,2,2,2 has 16 steps.
 """
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from benchmarks.protocol import Size, reference_protocol
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Reached
+from checker.engines.parallel_bmc import ParallelBmc
 from checker.solver import Answer, Literals, Sat, Solver, Unknown
 from checker.transition_system import Property
 
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true", help="the protocol without the bug")
     parser.add_argument("--property", default="executed", help="the property to ask about, or `all`")
     parser.add_argument("--depth", type=int, default=20)
+    parser.add_argument("--engine", choices=("bmc", "parallel"), default="bmc")
     options = parser.parse_args()
     for text in options.sizes:
         begin = time.perf_counter()
@@ -75,7 +77,8 @@ def main() -> None:
             f"{time.perf_counter() - begin:.3f} s"
         )
         begin = time.perf_counter()
-        Bmc(make_solver=_Clocked).run(system, targets, Budget(depth=options.depth), _Recorder())
+        engine = Bmc(make_solver=_Clocked) if options.engine == "bmc" else ParallelBmc(make_solver=_Clocked)
+        engine.run(system, targets, Budget(depth=options.depth), _Recorder())
         print(f"{text}: {time.perf_counter() - begin:.3f} s")
 
 
