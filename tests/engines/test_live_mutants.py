@@ -14,7 +14,7 @@ from checker.engines import fair_cycles, fair_hull
 from tests.engines.live_agreement import Subject, by_counting, by_fair_cycles, by_hull, by_search, mutated, subject
 from tests.engines.live_samples import SAMPLES
 
-SEEDS = 60
+SEEDS = 40
 SAVES = "guard = conjunction((equals(self.phase, _FREE), self._pending(*self.cases[place])))"
 OBSERVES = "self._own((counting, equals(kept, 0), negate(constraint.enabled)), {kept: noted})"
 STRONG = (
@@ -136,15 +136,10 @@ def test_a_mistake_is_found(module: ModuleType, right: str, wrong: str) -> None:
 
 @pytest.mark.parametrize("check", CHECKS.values())
 def test_strong_is_not_weak(check: Callable[[Subject], None]) -> None:
-    """The same systems with weak constraints in place of strong ones have other answers."""
-    for seed in range(SEEDS):
-        right = subject(seed, "strong")
-        wrong = subject(seed, "strong")
-        weak = tuple(replace(constraint, strong=False) for constraint in wrong.system.fairness)
-        wrong.system = replace(wrong.system, fairness=weak)
-        wrong.shortest = dict(zip(wrong.system.properties, right.shortest.values(), strict=True))
-        try:
-            check(wrong)
-        except AssertionError:
-            return
-    pytest.fail("nobody noticed")
+    """A system with weak constraints in place of strong ones has another answer."""
+    one = Subject(SAMPLES["the same with strong fairness"][0])
+    check(one)
+    weak = tuple(replace(constraint, strong=False) for constraint in one.system.fairness)
+    one.system = replace(one.system, fairness=weak)
+    with pytest.raises(AssertionError):
+        check(one)
