@@ -96,6 +96,12 @@ SAMPLES: dict[str, tuple[TransitionSystem, int | None]] = {
     "a loop that runs do not reach": (system([(0, 1, T, "a"), (1, 1, T, "a"), (2, 2, T, "a")], [1], weak="a"), None),
     "nothing is owed by the environment": (system([(0, 1, E, "e"), (1, 1, T, "a")], [1], weak="a"), 0),
     "a loop of the environment": (system([(0, 0, E, "e"), (0, 1, T, "a"), (1, 1, T, "a")], [1], weak="a"), None),
+    "a deadlock at the goal": (system([(0, 1, T, "a")], [1], weak="a"), None),
+    "a loop through the goal": (system([(0, 1, T, "a"), (1, 0, T, "a")], [1], weak="a"), None),
+    "a fault on the way to the loop": (
+        system([(0, 1, F, "f"), (1, 1, T, "a"), (0, 2, T, "a"), (2, 2, T, "a")], [2], weak="a"),
+        2,
+    ),
     "triggered after the goal": (
         system(
             [(0, 1, T, "a"), (1, 2, T, "a"), (2, 2, T, "a")],
