@@ -68,6 +68,10 @@ class Stale(Exception):
         self.why = why
 
 
+class Doubtful(Exception):
+    """The trace is a run of its model, but whether its end shows what it says could not be found out."""
+
+
 def is_trace_file(source: str) -> bool:
     """Whether a command's argument means a file with traces and not a model."""
     return source.endswith(".json")

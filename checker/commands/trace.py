@@ -13,6 +13,7 @@ from checker.explanation import explained
 from checker.options import Options, UsageError
 from checker.plan import Silence
 from checker.trace_source import (
+    Doubtful,
     ModelErrors,
     NamedTrace,
     Stale,
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
 
 
 def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | ExitCode:
-    """As `load_trace`; where the model has errors, or the trace is no longer a run of it, the exit code, after the user
+    """As `load_trace`; where the model has errors, or the trace does not stand, the exit code, after the user
     was told.  Raises UsageError, OwnError."""
     try:
         return load_trace(arguments)
@@ -53,11 +54,15 @@ def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | Exit
         console.tell(f"counterpoint: {stale.code}: {arguments.source} is no longer a trace of the model{where}")
         console.tell(f"  {stale.why}")
         return ExitCode.REFUTED
+    except Doubtful as doubt:
+        console.tell(f"counterpoint: whether {arguments.source} shows what it says could not be found out: {doubt}")
+        return ExitCode.INCONCLUSIVE
 
 
 def load_trace(arguments: argparse.Namespace) -> NamedTrace:
     """The one trace that `source`, `model`, `property`, `variant` and the options of the model mean: from a trace file,
-    walked again, or by checking a model.  Raises UsageError, ModelErrors, Stale, OwnError."""
+    walked again, or by checking a model.  Raises UsageError, ModelErrors, Stale, Doubtful,
+    OwnError."""
     folder = catalogue.library()
     constants = assignments(arguments.constants, "-D", None)
     switches = assignments(arguments.switches, "--with", "true")
@@ -66,7 +71,9 @@ def load_trace(arguments: argparse.Namespace) -> NamedTrace:
             raise UsageError("-D, --with and --faults choose a model; a trace has its own", "leave them out")
         entry = choose_entry(read_file(arguments.source), arguments.source, arguments.property, arguments.variant)
         found = read_trace(entry, arguments.source, arguments.model, folder)
-        walk(found, arguments.source)
+        doubt = walk(found, arguments.source)
+        if doubt is not None:
+            raise Doubtful(doubt.why)
         return found
     if arguments.model is not None:
         raise UsageError("--model is for trace files", f"leave it out: {arguments.source} is a model itself")

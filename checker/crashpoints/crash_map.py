@@ -121,11 +121,13 @@ class CrashMap:
 
 
 @dataclass(frozen=True)
-class _CellClaim:
-    """A claim about the runs without a fault, or with just that of one cell."""
+class _PointClaim:
+    """A claim about the runs without a fault, and those with just that of one of some cells.
+
+    struck: the names of the cells, and None"""
 
     claim: Claim
-    struck: str | None
+    struck: frozenset[str | None]
 
     @property
     def name(self) -> str:
@@ -137,7 +139,7 @@ class _CellClaim:
 
     def _concerns(self, state: GlobalState) -> bool:
         assert isinstance(state, PointState)
-        return state.struck in (None, self.struck)
+        return state.struck in self.struck
 
     def state_violates(self, state: GlobalState) -> bool:
         return self._concerns(state) and self.claim.state_violates(state)
@@ -307,12 +309,13 @@ class _Mapping:
             return known
         if id(closed_set) in self.certificates:
             raise OwnError(self.failures[-1])
-        claims: list[Claim] = []
+        proved: dict[Property, set[str | None]] = {}
         for question in self.system.questions:
             outcome = decisions.of(question.target).outcome
             if isinstance(outcome, Unreachable) and outcome.closed_set is closed_set:
-                name = None if question.cell is None else question.cell.name
-                claims.append(_CellClaim(self.claim(question.declared), name))
+                struck = proved.setdefault(question.declared, {None})
+                struck.add(None if question.cell is None else question.cell.name)
+        claims = [_PointClaim(self.claim(declared), frozenset(struck)) for declared, struck in proved.items()]
         found = certify(closed_set, found_by, depth, claims, self.system, self.interpreter)
         if isinstance(found, Flaw):
             self.certificates[id(closed_set)] = None

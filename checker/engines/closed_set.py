@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from checker.engines.packing import Columns, Flags, Indices, Layout
 from checker.engines.symmetry import Symmetry, permuted
-from checker.formula import FALSE, TRUE, Formula, Op, Variable
-from checker.transition_system import Action, Cases, Constant, Copy, Form, Permutation, Property, State
+from checker.formula import FALSE, TRUE, Formula, Op, Variable, disjunction
+from checker.transition_system import Action, Cases, Constant, Copy, Form, Permutation, Property, Reachability, State
 
 Values = NDArray[np.uint32]
 See = Callable[[Action, Indices, Indices], None]
@@ -79,9 +79,9 @@ class SearchedStates:
                 self._check_symmetry(swap)
             for first in range(0, len(self), CHUNK):
                 self._check_states(first, min(first + CHUNK, len(self)), see)
-            for target in self.properties:
-                if target.unless is not None:
-                    self._check_saved(target)
+            for unless in dict.fromkeys(target.unless for target in self.properties):
+                if unless is not None:
+                    self._check_saved(unless, [target for target in self.properties if target.unless is unless])
         except _ComplaintError as complaint:
             return str(complaint)
         return None
@@ -156,17 +156,17 @@ class SearchedStates:
             found.append(np.vstack((before.places.astype(np.uint64), *packed)))
         return np.concatenate(found, axis=1)
 
-    def _check_saved(self, target: Property) -> None:
-        """Raises a complaint if a bad state does not reach the goal.  Value iteration, backwards through the set."""
-        unless = target.unless
-        assert unless is not None
+    def _check_saved(self, unless: Reachability, targets: Sequence[Property]) -> None:
+        """Raises a complaint if a bad state of a property does not reach the goal that they have in common.  Value
+        iteration, backwards through the set."""
+        bad_for_any = disjunction(target.bad for target in targets)
         saved = np.zeros(len(self), dtype=np.bool_)
         bad = np.zeros(len(self), dtype=np.bool_)
         spans = [(first, min(first + CHUNK, len(self))) for first in range(0, len(self), CHUNK)]
         for first, last in spans:
             codes = _Codes(self._layout, [column[first:last] for column in self._columns])
             saved[first:last] = _holds(unless.state, codes)
-            bad[first:last] = _holds(target.bad, codes)
+            bad[first:last] = _holds(bad_for_any, codes)
         actions = [action for action in self.system.actions if action.kind in unless.kinds]
         while (bad & ~saved).any():
             known = np.count_nonzero(saved)
@@ -182,7 +182,7 @@ class SearchedStates:
                             good |= _holds(formula, before) != _holds(formula, after)
                         saved[places.take(before.places)] |= good
             if np.count_nonzero(saved) == known:
-                raise _ComplaintError(f"a state of the set violates {target.name}")
+                raise _ComplaintError(f"a state of the set violates {' or '.join(each.name for each in targets)}")
 
     def _steps(self, columns: Columns, codes: _Codes, action: Action) -> tuple[_Codes, _Codes, Columns]:
         """The states that enable `action` (with their places), the states after it, and these packed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,11 +14,13 @@ from checker import cli
 from checker.bundle import OwnError
 from checker.confirm import Context
 from checker.crashpoints import crash_map as module
+from checker.crashpoints import system
 from checker.crashpoints.crash_map import Absence, CrashMap, Effect, crash_map
 from checker.crashpoints.points import Moment, Point
 from checker.crashpoints.report import render, told
 from checker.crashpoints.semantics import PointInterpreter
 from checker.exitcode import ExitCode
+from checker.formula import FALSE
 from checker.options import Options
 from checker.plan import Silence
 from checker.verdict import Proved, Refuted, faults_in
@@ -251,15 +254,14 @@ def test_a_bound_is_undecided() -> None:
 
 
 WAITING = """\
-store db { durable x: 0..2; durable y: bool }
+store db { durable x: 0..2 }
 process Writer { task write { db.x := 1; db.x := 2 } }
-process Server { on hold() { await db.y } }
+process Server { on hold() { await db.x == 2 } }
 process Client { task ask { call Server.hold() } }
 faults { crash Writer without restart }
 at rest done: db.x == 2
-recoverable held: db.y
 """
-"""The client stands at its first statement, in a call that never ends."""
+"""The client stands at its first statement, in a call that ends when all is written."""
 
 
 def test_who_waits_at_the_first_statement_is_not_in_the_middle_of_work() -> None:
@@ -282,6 +284,20 @@ def test_a_closed_set_that_the_interpreter_leaves_is_our_own_error(monkeypatch: 
     assert "out of the closed set" in found.failures[0].message
     assert not found.complete
     assert Effect.NONE not in {r.effect(n) for r in found.cells if r.absence is None for n in found.properties}
+
+
+def test_a_property_that_the_interpreter_finds_violated_is_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is asked for nothing, and so proves everything."""
+    asked = system._questions
+
+    def nothing(*arguments: object) -> list[system.Question]:
+        found = list(asked(*arguments))  # type: ignore[arg-type]
+        return [replace(each, target=replace(each.target, bad=FALSE)) for each in found]
+
+    monkeypatch.setattr(system, "_questions", nothing)
+    found = crash_map(shipped("docs/examples/jobs.cpt", None), Options(), Silence(), Context((), {}))
+    assert "the interpreter finds none_forgotten violated" in found.failures[0].message
+    assert not found.complete
 
 
 def test_a_trace_that_the_interpreter_does_not_walk_is_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
