@@ -242,6 +242,22 @@ def test_where_control_goes_upon_failures() -> None:
     assert ("let ok = call Q.go(1)", "ends", "refused, unknown, failed") in failures
 
 
+@pytest.mark.parametrize(
+    ("fault", "label"),
+    [
+        ("lose P -- db", "unknown"),
+        ("partition P -- db", "refused, unknown"),
+        ("duplicate P -- db", None),
+        ("crash P", None),
+    ],
+)
+def test_which_fault_classes_make_a_statement_fail(fault: str, label: str | None) -> None:
+    """A cut link refuses what comes later, a lost message only leaves one in doubt; the crash of the own instance
+    leaves nobody who could go on."""
+    _, edges = control(CONTROL.replace("crash db; crash Q", fault))
+    assert {told for source, target, told in edges if (source, target) == ("db.x := 1", "ends")} == {label} - {None}
+
+
 def test_without_fault_classes_only_what_the_model_itself_makes_fail() -> None:
     _, edges = control(CONTROL.replace("faults { crash db; crash Q }\n", ""))
     assert {edge for edge in edges if "refused" in edge[2] or "unknown" in edge[2]} == set()

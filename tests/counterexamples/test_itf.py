@@ -14,7 +14,7 @@ from counterexamples.render.itf import document, encode, to_itf
 from counterexamples.trace import Trace
 from spec.event import Party
 from spec.state import LockState, Loose, QueueState
-from spec.value import Id, Member, Row, Table
+from spec.value import Id, Member, Row, Table, Value
 from tests.counterexamples.sample import ABANDONED, DECIDE_0, INITIAL, INSERTED, LOST, MODEL, RUNNING, W0, W1
 
 FULL = replace(
@@ -124,6 +124,8 @@ def test_values() -> None:
         "#map": [["Server[0]", {"s": "A", "t": "none"}]]
     }
     assert encode(RUNNING) == "RUNNING"
+    members: frozenset[Value] = frozenset(Member("E", name) for name in "hgfedcba")
+    assert encode(members) == {"#set": list("abcdefgh")}
 
 
 def test_the_same_trace_gives_the_same_text() -> None:
