@@ -72,6 +72,9 @@ class Decisions:
     def put(self, target: Property, decision: Decision) -> None:
         """Adds what an engine says.  The more telling of two outcomes stays; two that cannot both be true are a failure
         of our own, and leave the property undecided."""
+        match decision.outcome:
+            case Lasso(path=path, shortest=None) as lasso if not path.actions:
+                decision = replace(decision, outcome=replace(lasso, shortest="it has no step"))
         self.tried.setdefault(target.name, {})[decision.engine] = _told(decision.outcome)
         before = self.by_name.get(target.name)
         if before is None:

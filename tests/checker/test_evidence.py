@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.evidence import describe
@@ -21,3 +23,25 @@ def test_a_run_that_may_be_too_long_has_at_most_so_many_steps(kind: type[Refuted
     assert describe(kind(run, "parallel", "it is")) == "3 steps, no fault"
     told = _evidence(kind(trace(), "ic3", "it is"), None)
     assert (told["length"], told["shortest"]) == ("0 steps", "it is")
+
+
+@pytest.mark.parametrize(
+    ("steps", "loop", "told"),
+    [
+        (6, 4, "6 steps, loop of 2"),
+        (1, 0, "1 step, loop of 1"),
+        (4, 4, "4 steps and then none"),
+        (0, 0, "no step at all"),
+    ],
+)
+def test_a_lasso(steps: int, loop: int, told: str) -> None:
+    run = replace(trace(*[Event(EventKind.STEP)] * steps), loop=loop)
+    assert describe(Refuted(run, "bmc", "it is")) == f"{told}, no fault"
+    loose = f"at most {told}, no fault; found by search, there may be a shorter lasso"
+    assert describe(Refuted(run, "search", None)) == loose
+
+
+def test_a_lasso_without_steps() -> None:
+    """There is no shorter one."""
+    run = replace(trace(), loop=0)
+    assert describe(Refuted(run, "search", "it has no step")) == "no step at all, no fault"

@@ -571,6 +571,13 @@ def test_a_lasso_becomes_a_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None
     assert "ic3" not in live.names(), "no proof is looked for where there is a lasso"
 
 
+def test_no_lasso_is_shorter_than_one_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = Lasso(path(SYSTEM, 0), 0, 0, None)
+    _, live = install_live(monkeypatch, answer({"l": none}))
+    assert go_live().of(L) == plan.Decision("search", replace(none, shortest="it has no step"))
+    assert live.names() == ["search"]
+
+
 def test_shortening_a_lasso_does_not_take_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "_SHORTENING", 0.3)
     install_live(monkeypatch, answer({"l": lasso(2)}), slow(600))

@@ -9,6 +9,7 @@ import pytest
 
 from checker.bundle import Failure
 from checker.exitcode import ExitCode, gravest
+from checker.fairness_needs import Relied
 from checker.options import Options
 from checker.remark import Remark, RemarkKind
 from checker.result import (
@@ -72,6 +73,13 @@ def result(verdict: PropertyVerdict, *verbs: ExpectationVerb, judged: bool = Tru
 def test_without_expectation(verdict: PropertyVerdict, options: Options, expected: ExitCode) -> None:
     assert result(verdict).code(options) is expected
     assert result(verdict, PROVES, judged=False).code(options) is expected
+
+
+def test_fairness_that_is_not_found_out_is_wanting_where_it_was_asked_for() -> None:
+    open_ = replace(result(Proved(CERTIFICATE)), fairness=Relied((), False, "the time is used up"))
+    assert open_.code(Options(fairness=True)) is INCONCLUSIVE
+    assert open_.code(PLAIN) is MET
+    assert replace(open_, fairness=Relied((), True)).code(Options(fairness=True)) is MET
 
 
 @pytest.mark.parametrize("options", [PLAIN, DEPTH, BMC])
