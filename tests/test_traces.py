@@ -131,6 +131,30 @@ def test_which_trace_is_meant(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert (code, "E404" in err, "small is PROVED in one" in err) == (ExitCode.MODEL, True, True)
 
 
+SWINGING = """\
+store db { durable x: bool; durable y: bool }
+process P { loop go { db.x := not db.x } }
+process Q { loop once { await db.x and db.y; db.y := false } }
+live some_y: eventually db.y
+"""
+"""Nobody ever sets y: the run goes round, x on and x off, for ever."""
+
+
+def test_a_run_without_end_goes_out_and_comes_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("swing.cpt").write_text(SWINGING)
+    assert ask(capsys, "trace", "swing.cpt", "--to", "json", "-o", "t.json")[0] == ExitCode.MET
+    code, out, _ = ask(capsys, "replay", "t.json")
+    assert (code, "still a run of swing" in out) == (ExitCode.MET, True)
+    itf = json.loads(ask(capsys, "trace", "t.json", "--to", "itf")[1])
+    assert itf["loop"] == 0
+    first, last = itf["states"][0], itf["states"][-1]
+    assert {**first, "#meta": None} == {**last, "#meta": None}
+    assert "  loop for ever\n" in ask(capsys, "trace", "t.json", "--to", "mermaid")[1]
+    edited(Path("t.json"), lambda d: put(d, 1, "loop"))
+    code, out, _ = ask(capsys, "replay", "t.json")
+    assert (code, "E407" in out or "E408" in out) == (ExitCode.REFUTED, True)
+
+
 # ---------------------------------------------------------------------------------- traces that do not fit any more
 
 
