@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -16,14 +17,15 @@ from counterexamples.render import wording
 from counterexamples.spacetime import columns, layout, rows
 from counterexamples.spacetime.layout import lay_out
 from counterexamples.spacetime.metrics import Font, shorten, text_width, wrap
-from counterexamples.spacetime.shapes import Group, Label, Line, Mark, Panel, Picture, Sign, Tip
+from counterexamples.spacetime.shapes import Group, Head, Label, Line, Mark, Panel, Picture, Sign, Tip
 from counterexamples.spacetime.style import style_sheet
 from counterexamples.spacetime.svg import draw, left_to_right, to_svg
 from counterexamples.trace import Trace
+from spec.event import Ending, Event, EventKind, Party, Strike
 from tests.command import ROOT
 from tests.counterexamples.crowd import CROWD, HOSTILE, LONG, model, run
 from tests.counterexamples.overlaps import flaws
-from tests.counterexamples.sample import ABANDONED, LOST
+from tests.counterexamples.sample import ABANDONED, LOST, START_0
 
 SVG = "{http://www.w3.org/2000/svg}"
 CROWDED, UNANSWERED = run(model(CROWD), 3, 40), run(model(CROWD), 10, 40)
@@ -147,6 +149,64 @@ def test_a_lost_answer_has_a_line_that_does_not_arrive() -> None:
     assert heads == ["filled"]
 
 
+def test_a_request_that_arrives_twice_has_two_lines_and_a_lost_one_has_no_head() -> None:
+    requested, inserted = ABANDONED.states[1:3]
+    link = {"party": Party("Server", 0), "other": Party("postgres")}
+    for strike, ending, heads in ((Strike.DUPLICATE, Ending.OK, 2), (Strike.LOSE, Ending.UNKNOWN, 0)):
+        event = Event(EventKind.STEP, START_0, 1, ending, strike, False, **link)
+        group = step(picture(Trace(ABANDONED.model, (requested, inserted), (event,))), 1)
+        tips = [shape for shape in group.all_shapes() if isinstance(shape, Tip) and shape.head is Head.FILLED]
+        assert len(tips) == heads == len({tip.y for tip in tips})
+        assert len([style for style in styles(group) if style == "request"]) == 2 * heads
+    assert "missed" not in styles(group)
+    (cross,) = (shape for shape in group.all_shapes() if isinstance(shape, Mark) and shape.sign is Sign.CROSS)
+    (dot,) = (shape for shape in group.all_shapes() if isinstance(shape, Mark) and shape.sign is Sign.DOT)
+    assert [shape.points for shape in group.all_shapes() if isinstance(shape, Line)] == [
+        ((dot.x + 5, dot.y), (cross.x - 4, dot.y))
+    ]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_store_is_down_from_its_crash_mark_on_to_the_end(kept: bool) -> None:
+    """The mark stands below the request that took effect, or beside the one that did not."""
+    before, after = ABANDONED.states[1], replace(ABANDONED.states[2], down=frozenset({Party("postgres")}))
+    event = Event(EventKind.STEP, START_0, 1, Ending.UNKNOWN, Strike.CRASH, kept, Party("postgres"))
+    drawn = picture(Trace(ABANDONED.model, (before, after), (event,)))
+    (cross,) = (s for s in step(drawn, 1).all_shapes() if isinstance(s, Mark) and s.sign is Sign.CROSS)
+    (dot,) = (s for s in step(drawn, 1).all_shapes() if isinstance(s, Mark) and s.sign is Sign.DOT)
+    down = next(s for s in drawn.all_shapes() if isinstance(s, Panel) and s.style == "down")
+    band = [s for s in drawn.all_shapes() if isinstance(s, Panel) and s.style == "band"][-2]
+    assert (cross.y > dot.y) == kept
+    assert (down.area.top, down.area.bottom) == (cross.y, band.area.bottom)
+
+
+def test_a_model_error_has_a_sign_in_place_of_the_dot() -> None:
+    wrong = run(
+        model("store db { durable x: 0..1 }\nprocess P { loop up { db.x := db.x + 1 } }\ncover y: db.x == 1"), 0, 5
+    )
+    drawn = picture(wrong, "model_errors")
+    assert (signs(step(drawn, 1)), signs(step(drawn, 2))) == ([Sign.DOT], [Sign.ALARM])
+    assert flaws(drawn) == []
+
+
+def test_a_cut_shades_the_gaps_between_its_ends_until_it_heals() -> None:
+    link = (Party("Server", 0), Party("redis"))
+    cut, whole = ABANDONED.states[2], ABANDONED.states[1]
+    cut = replace(cut, cut=frozenset({link}))
+    events = [Event(EventKind.STEP, START_0, 1)]
+    events += [Event(kind, party=link[0], other=link[1]) for kind in (EventKind.CUT, EventKind.HEAL)]
+    inserted = ABANDONED.states[2]
+    drawn = picture(Trace(ABANDONED.model, (whole, inserted, cut, inserted), tuple(events)))
+    shades = [s.area for s in drawn.all_shapes() if isinstance(s, Panel) and s.style == "cut-off"]
+    heads = {group.name: next(iter(group.all_shapes())) for group in drawn.groups if group.kind == "lane"}
+    order = [heads[f"lane-{name}"].area for name in ("Server-0", "postgres", "redis")]  # type: ignore[union-attr]
+    between = [(left.right, right.left) for left, right in pairwise(order)]
+    assert [(area.left, area.right) for area in shades[:2]] == between
+    rows_of = [next(_fields(step(drawn, number))).area for number in (2, 3)]
+    for area in shades[:2]:
+        assert rows_of[0].top < area.top < rows_of[0].bottom <= rows_of[1].top < area.bottom < rows_of[1].bottom
+
+
 def test_the_end_shows_what_is_wrong_where_it_stands_and_says_so_in_a_box() -> None:
     drawn = picture(ABANDONED, "none_abandoned")
     groups = {group.name: group for group in drawn.groups}
@@ -262,6 +322,31 @@ def test_steps_and_lanes_can_be_found_by_scripts() -> None:
     assert urls
     assert {*urls} <= by_id.keys()
     assert all(name is not None and name.startswith("first-") for name in by_id)
+
+
+def test_a_label_says_its_font_its_style_and_what_it_leaves_out() -> None:
+    label = Label(5, 20, "post…", 11, Font.STRONG, "what", struck=True, tip="postgres & more")
+    root = ET.fromstring(to_svg(Picture(100, 50, "t", "s", (Group("g", (label,)),))))
+    (text,) = root.iter(f"{SVG}text")
+    assert set(text.get("class", "").split()) == {"m", "b", "what", "x"}
+    assert (text.get("x"), text.get("y"), text.get("font-size")) == ("5", "20", "11")
+    (title,) = text
+    assert (title.text, (title.tail or "").strip()) == ("postgres & more", "post…")
+
+
+def test_what_is_shortened_is_whole_where_it_is_pointed_at() -> None:
+    labels = [shape for shape in picture(HARMFUL).all_shapes() if isinstance(shape, Label)]
+    cut = [label for label in labels if label.text.endswith("…") and label.style != "reminder"]
+    assert len(cut) > 5
+    for label in cut:
+        assert label.tip is not None
+        assert label.text[:-1] in label.tip
+
+
+def test_the_names_of_lanes_are_repeated_in_long_pictures_alone() -> None:
+    for trace, wanted in ((ABANDONED, 0), (CROWDED, 2)):
+        reminders = [s for s in picture(trace).all_shapes() if isinstance(s, Label) and s.style == "reminder"]
+        assert len({label.y for label in reminders}) == wanted
 
 
 def test_lines_of_the_model_are_links() -> None:
