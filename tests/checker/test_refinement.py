@@ -69,12 +69,14 @@ def test_what_would_take_too_long_is_left_as_it_is(monkeypatch: pytest.MonkeyPat
     assert kept > 3
 
 
-def test_the_planner_refines_what_ic3_has_found() -> None:
+@pytest.mark.parametrize("engine", ["ic3", "parallel"])
+def test_the_planner_refines_what_an_engine_has_found(engine: str) -> None:
     compared = 0
-    for seed in range(60):
+    for seed in range(30):
         system = random_system(Random(seed), frontiers=False)
         wanted = outcomes(Search(), system)
-        decisions = decide(system, system.properties, (), Options(engine="ic3"), Silence(), time.monotonic() + 100)
+        options = Options(engine=engine, depth=10)
+        decisions = decide(system, system.properties, (), options, Silence(), time.monotonic() + 100)
         for target in system.properties:
             outcome = decisions.of(target).outcome
             if isinstance(outcome, Reached) and outcome.shortest is not None:
