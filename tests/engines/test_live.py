@@ -26,7 +26,7 @@ from tests.engines.live_agreement import (
     outcomes,
     subject,
 )
-from tests.engines.live_samples import SAMPLES
+from tests.engines.live_samples import SAMPLES, some
 
 SYSTEMS = 80
 """So many for each kind of fairness."""
@@ -111,3 +111,20 @@ def test_a_proof_by_counting_is_checked() -> None:
     assert complaint(weak, target, outcome) is not None
     violated, _ = SAMPLES["a thread that is disabled again and again"]
     assert complaint(violated, violated.properties[0], outcome) is not None
+
+
+@pytest.mark.parametrize("method", [None, *Method])
+def test_where_the_explored_window_ends_nothing_is_proved(method: Method | None) -> None:
+    """The chain leads to 3, of which nothing is known: it may be a goal, or a place to stay."""
+    system, _ = SAMPLES["a chain that must be walked"]
+    [at] = system.variables
+    windowed = replace(system, frontier=some(at, [3]))
+    [outcome] = outcomes(Live(method), windowed, Budget(depth=6)).values()
+    assert isinstance(outcome, Bounded | Undecided)
+    if isinstance(outcome, Bounded):
+        assert outcome.depth <= 2
+    nearer, _ = SAMPLES["a thread that is disabled again and again"]
+    [at] = nearer.variables
+    [outcome] = outcomes(Live(method), replace(nearer, frontier=some(at, [2])), Budget(depth=6)).values()
+    assert isinstance(outcome, Lasso)
+    assert len(outcome.path.actions) == 2
