@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -18,7 +19,9 @@ from checker.check import check_file
 from checker.confirm import Confirmation, Context
 from checker.counting import counting_system
 from checker.decisions import Decision
+from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import FewRounds, Lasso, NoFairCycle
+from checker.engines.fair_hull import Hulls
 from checker.exitcode import ExitCode
 from checker.fairness_needs import Relied, Repairs
 from checker.formula import TRUE, equals, negate
@@ -218,9 +221,9 @@ def test_a_search_that_overlooks_a_cycle_is_caught_by_the_second_algorithm(door:
     proof = outcome_of(door, "swings", "search")
     assert isinstance(proof.outcome, NoFairCycle)
     settles = target_of(door, "settles")
-    from checker.engines.fair_cycles import _recheck
-
-    recheck = _recheck(proof.outcome.closed_set, settles)  # type: ignore[arg-type]
+    states = proof.outcome.closed_set
+    assert isinstance(states, SearchedStates)
+    recheck = partial(Hulls(states).complaint, settles)
     with pytest.raises(OwnError, match="re-check"):
         confirm(door, "settles", Decision("search", replace(proof.outcome, recheck=recheck)))
 
