@@ -180,6 +180,21 @@ def test_a_store_is_down_from_its_crash_mark_on_to_the_end(kept: bool) -> None:
     assert (down.area.top, down.area.bottom) == (cross.y, band.area.bottom)
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("set", ['step "set" { db.x := 1 }']),
+        ("set what nobody has ever set before", ['step "set what nobody has ever set', 'before"']),
+    ],
+)
+def test_a_named_step_is_shown_whole_on_one_line_or_by_its_name(name: str, lines: list[str]) -> None:
+    rest = "cover y: db.x == 1"
+    text = f'store db {{ durable x: 0..1 }}\nprocess P {{ loop up {{ step "{name}" {{ db.x := 1 }} }} }}\n{rest}'
+    drawn = picture(run(model(text), 0, 1))
+    labels = [s for s in step(drawn, 1).all_shapes() if isinstance(s, Label) and s.style == "what"]
+    assert [label.text for label in labels] == lines
+
+
 def test_a_model_error_has_a_sign_in_place_of_the_dot() -> None:
     wrong = run(
         model("store db { durable x: 0..1 }\nprocess P { loop up { db.x := db.x + 1 } }\ncover y: db.x == 1"), 0, 5
