@@ -10,6 +10,7 @@ from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import Budget, Coverage, Engine, Outcome, Progress, Undecided
 from checker.engines.ic3 import Ic3
 from checker.engines.packing import Layout
+from checker.engines.parallel_bmc import ParallelBmc
 from checker.engines.search import Search
 from checker.engines.symmetry import Symmetry
 from checker.formula import FALSE, TRUE, Role, Variable, equals
@@ -40,7 +41,7 @@ class Recorder:
         self.coverages += 1
 
 
-@pytest.mark.parametrize("engine", [Search(), Bmc(), Ic3()], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("engine", [Search(), Bmc(), ParallelBmc(), Ic3()], ids=lambda engine: engine.name)
 @pytest.mark.parametrize("others", [(), (NEVER_TWO,)], ids=["alone", "beside an invariant"])
 def test_an_engine_leaves_it_undecided(engine: Engine, others: tuple[Property, ...]) -> None:
     recorder = Recorder()
