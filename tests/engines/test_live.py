@@ -152,9 +152,10 @@ def lassos_of(one: Subject, target: Property, length: int) -> Iterator[Lasso]:
 
 
 def test_the_best_of_the_shortest_lassos() -> None:
-    """Fewest faults, then fewest switches; that a state is saved on the way changes nothing."""
+    """Fewest faults, then fewest switches; that a state is saved on the way changes nothing.  If it did, the systems of
+    the last four seeds would have another best lasso."""
     compared = chosen = 0
-    for seed in range(40):
+    for seed in (*range(40), 157, 221, 278, 375):
         one = subject(seed, KINDS[seed % 4])
         for target, outcome in outcomes(Live(), one.system).items():
             length = one.shortest[target]
