@@ -24,6 +24,7 @@ from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
 from checker.options import DEFAULT_TIMEOUT
 from checker.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
+from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
 from checker.report_json import SCHEMA
 from checker.version import VERSION
 from spec.load import load
@@ -52,7 +53,7 @@ from tests.documentation import (
 PAGES = pages()
 FENCES = [fence for page in PAGES for fence in fences(page)]
 FOLDERS = {ROOT, ROOT / "models", ROOT / "checker", ROOT / "counterexamples", ROOT / "spec"}
-SCHEMAS = (SCHEMA,)
+SCHEMAS = (SCHEMA, CRASH_POINTS)
 """Names that look like paths."""
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/counterpoint check conductor"
 TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/python -m pytest"
