@@ -18,13 +18,13 @@ from checker.arguments import COMMANDS, build
 from checker.catalogue import find
 from checker.certificate import _STEPS
 from checker.codes import CODES
+from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
 from checker.engines.engine import Budget
 from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
 from checker.options import DEFAULT_TIMEOUT
 from checker.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
-from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
 from checker.report_json import SCHEMA
 from checker.version import VERSION
 from spec.load import load

@@ -21,7 +21,7 @@ from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import Bounded, Budget, Lasso, NoFairCycle, Outcome, Progress, Reporter, Undecided
 from checker.engines.fair_hull import Hulls
 from checker.engines.loops import Component, Demand
-from checker.engines.packing import Flags, Indices
+from checker.engines.packing import Flags, Indices, distinct
 from checker.engines.state_graph import Edges, StateGraph, state_graph
 from checker.engines.state_table import Numbers
 from checker.engines.symmetry import Symmetry
@@ -195,14 +195,14 @@ class _CaseSearch:
             begin = end
             starting = starting[self.distance.take(starting) < 0]
             self.distance[starting] = steps
-            current = np.union1d(current, starting)
+            current = distinct(np.concatenate((current, starting)))
             edges = self.graph.out_of(current)
             fresh = self.avoid.take(edges.targets) & (self.distance.take(edges.targets) < 0)
             edges = edges.where(fresh)
             steps += 1
             self.parent[edges.targets] = edges.sources
             self.distance[edges.targets] = steps
-            current = np.unique(edges.targets).astype(np.intp)
+            current = distinct(edges.targets).astype(np.intp)
 
     # -- lassos -------------------------------------------------------------------------------------------------------
 

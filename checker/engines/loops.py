@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.engines.packing import Flags
+from checker.engines.packing import Flags, distinct
 from checker.engines.state_graph import Edges, ranges
 
 Chosen = list[int]
@@ -79,7 +79,7 @@ class Component:
             targets = self.edges.targets.take(places)
             assert len(targets), "the component is not strongly connected"
             by[targets[::-1]] = places[::-1]
-            current = np.unique(targets).astype(np.intp)
+            current = distinct(targets).astype(np.intp)
             seen[current] = True
             reached = current[goals.take(current)]
             if len(reached):
