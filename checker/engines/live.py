@@ -99,6 +99,9 @@ class _Run:
                     outcome = _deeper(outcome, self._in_turns(target, self._until(share)))
                 if isinstance(outcome, Lasso) and outcome.shortest is None:
                     outcome = self._shortest(target, outcome, self._until(share * SHORTENING_SHARE))
+            elif isinstance(outcome, Lasso) and target.shown and outcome.path.actions:
+                share = SHORTENING_SHARE / (len(targets) - number)
+                outcome = self._shortest(target, outcome, self._until(share), searching_only=True)
             self.reporter.decided(target, outcome)
 
     # -- other engines ------------------------------------------------------------------------------------------------
@@ -158,12 +161,12 @@ class _Run:
     def _is_over(self, deadline: float | None) -> bool:
         return self.budget.expired() or (deadline is not None and time.monotonic() >= deadline)
 
-    def _shortest(self, target: Property, known: Lasso, deadline: float | None) -> Lasso:
+    def _shortest(self, target: Property, known: Lasso, deadline: float | None, searching_only: bool = False) -> Lasso:
         """A shortest lasso, and the best of them, in place of one that is known; the same if that takes too long."""
         system = lasso_system(self.system, target)
         steps = len(known.path.actions)
         for engine, states in ((Search(), SMALL), (Bmc(), None)):
-            if self._is_over(deadline):
+            if self._is_over(deadline) or (searching_only and not isinstance(engine, Search)):
                 break
             outcome = self.outcome(engine, system.system, deadline, steps + 1, states)
             if isinstance(outcome, Reached):
