@@ -81,17 +81,34 @@ def _folders(known: Iterable[str]) -> set[str]:
 
 def _folder(path: Path, library_folder: Path) -> list[Path]:
     """The models in a folder, without those that have no process and are there for others to import."""
-    texts = {found: found.read_bytes().decode("utf-8", "replace") for found in _models_in(path)}
-    imported = {
-        (base / name).resolve()
-        for found, text in texts.items()
-        for name in _IMPORT.findall(text)
-        for base in (found.parent, library_folder)
-    }
+    texts = {found: _text(found) for found in _models_in(path)}
+    imported = {file for found, text in texts.items() for file in _imports(found, text, library_folder)}
     models = [found for found, text in texts.items() if _PROCESS.search(text) or found.resolve() not in imported]
     if not models:
         raise UsageError(f"no models ({SUFFIX} files) in the folder {str(path)!r}")
     return models
+
+
+def is_for_import(path: Path, top: Path) -> bool:
+    """Whether a file has no process and another imports it, which stands beside it, or in a folder above it up to `top`
+    or directly in such a folder's folders."""
+    if not path.is_file() or _PROCESS.search(_text(path)):
+        return False
+    folders = [folder for folder in path.parents if folder == path.parent or folder.is_relative_to(top)]
+    near = {found for folder in folders for pattern in (f"*{SUFFIX}", f"*/*{SUFFIX}") for found in folder.glob(pattern)}
+    wanted = path.resolve()
+    return any(
+        wanted in _imports(found, _text(found), library()) for found in near if found != path and found.is_file()
+    )
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+def _imports(path: Path, text: str, library_folder: Path) -> set[Path]:
+    """Where the imports of a file may lead."""
+    return {(base / name).resolve() for name in _IMPORT.findall(text) for base in (path.parent, library_folder)}
 
 
 _IMPORT = re.compile(r'^\s*import\s+"([^"\0]+)"', re.MULTILINE)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker import catalogue
-from checker.choosing import choose, require_properties
+from checker.choosing import choose, named_in, require_properties
 from checker.coverage import never_happened
 from checker.options import Options
 from checker.plan import Observer, Silence
@@ -43,7 +43,7 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
     if all(errors) and len(set(errors)) == 1:
         return FileReport(module.source.name, module.doc, errors=errors[0], seconds=time.monotonic() - started)
     require_properties(chosen, options)
-    named = {e.name for choice in chosen if choice.checked for e in choice.checked.expectations}
+    named = named_in(chosen)
     reports: list[VariantReport] = []
     for choice in chosen:
         report = check_choice(module, choice, options, observer or Silence(), named)

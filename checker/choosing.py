@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.lowering.properties import MODEL_ERRORS
+from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.options import Options, UnknownNameError
 from checker.suggestion import suggest
 from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.typecheck import Checked, Choice, typecheck
+from spec.typed import Scenario
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,35 @@ def choose(module: syntax.Module, options: Options) -> list[Chosen]:
         else:
             found.append(Chosen(name, doc, result))
     return found
+
+
+def named_in(chosen: Iterable[Chosen]) -> set[str]:
+    """The names that expectations of any of these variants speak of."""
+    return {expectation.name for each in chosen if each.checked for expectation in each.checked.expectations}
+
+
+def scenarios_of(checked: Checked, options: Options, named: set[str]) -> list[Scenario]:
+    """The scenarios that the check of a variant runs: those that the options ask for, else all but those that only
+    expectations of other variants name.  `named`: what `named_in` says of all variants."""
+    here = {expectation.name for expectation in checked.expectations}
+    return [
+        scenario
+        for scenario in checked.model.scenarios
+        if (
+            scenario.name in options.properties
+            if options.properties
+            else scenario.name in here or scenario.name not in named
+        )
+    ]
+
+
+def results_of(checked: Checked, options: Options, named: set[str]) -> list[str]:
+    """The names of all that the check of a variant gives a verdict on, in the order of its report, for options that
+    choose no properties; known without checking anything."""
+    model = checked.model
+    declared = [each.name for each in model.properties]
+    told = [scenario.name for scenario in scenarios_of(checked, options, named)]
+    return [*declared, MODEL_ERRORS, *assertions(model), *told]
 
 
 def _require(wanted: Iterable[str], known: Iterable[str], what: str, plural: str, module: syntax.Module) -> None:

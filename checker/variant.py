@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from checker.bundle import Failure, OwnError
-from checker.choosing import Chosen
+from checker.choosing import Chosen, scenarios_of
 from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
 from checker.decisions import Decisions
@@ -59,18 +59,8 @@ def check_choice(
     model = checked.model
     if options.faults is not None:
         model = replace(model, faults=parse_faults(options.faults, model))
-    here = {expectation.name for expectation in checked.expectations}
-    scenarios = [
-        scenario
-        for scenario in model.scenarios
-        if (
-            scenario.name in options.properties
-            if options.properties
-            else scenario.name in here or scenario.name not in named
-        )
-    ]
     context = Context(sources(module), _choice(choice, options))
-    return _Check(model, checked, choice, options, observer, context).run(scenarios)
+    return _Check(model, checked, choice, options, observer, context).run(scenarios_of(checked, options, named))
 
 
 class _Check:
