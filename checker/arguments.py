@@ -132,6 +132,7 @@ def build() -> argparse.ArgumentParser:
         choices=("full", "short", "none"),
         help="how to show traces (default: full for what is not expected, and for a single file or property)",
     )
+    _configured(check)
     _common(check)
 
     verify = commands.add_parser(
@@ -167,6 +168,7 @@ def build() -> argparse.ArgumentParser:
         "--trace", choices=("full", "none"), default="none", help="a run for each danger (default none)"
     )
     points.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-crashpoints/1)")
+    _configured(points)
     _common(points)
 
     graph = commands.add_parser(
@@ -198,6 +200,7 @@ def build() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help=f"for the check with --around (default {DEFAULT_TIMEOUT:.0f})",
     )
+    _configured(graph)
     _common(graph)
 
     trace = commands.add_parser(
@@ -208,6 +211,7 @@ def build() -> argparse.ArgumentParser:
     _trace_options(trace)
     trace.add_argument("--to", choices=TRACE_FORMATS, required=True, help="the format")
     trace.add_argument("--output", "-o", metavar="FILE", help="write to FILE, not to standard output")
+    _configured(trace)
     _common(trace)
 
     replay = commands.add_parser(
@@ -230,6 +234,7 @@ def build() -> argparse.ArgumentParser:
         "--output", "-o", metavar="FILE", help="write to FILE.svg, .png or .pdf (default: SVG to standard output)"
     )
     draw.add_argument("--link", metavar="URL", help="where line numbers lead, with {file} and {line} in it")
+    _configured(draw)
     _common(draw)
 
     listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
@@ -242,6 +247,7 @@ def build() -> argparse.ArgumentParser:
     _model_options(run)
     run.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same run")
     run.add_argument("--steps", type=_positive, default=30, metavar="N", help="at most N steps (default 30)")
+    _configured(run)
     _common(run)
 
     explain = commands.add_parser("explain", help="explain an error code", description="Explains an error code.")
@@ -318,6 +324,11 @@ def _trace_options(parser: argparse.ArgumentParser) -> None:
 def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default auto)")
     parser.add_argument("--debug", action="store_true", help="show a traceback for errors of counterpoint itself")
+
+
+def _configured(parser: argparse.ArgumentParser) -> None:
+    """Of the commands that `checker.configuration` gives options."""
+    parser.add_argument("--no-config", action="store_true", help="take no options from counterpoint.toml")
 
 
 def _count(text: str) -> int:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from checker.arguments import COMMANDS, parse
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.options import UsageError
 from checker.terminal import never_fail_to_encode
+from spec.diagnostic import visible
+
+if TYPE_CHECKING:
+    from checker.configuration import Configured
 
 BROKEN_PIPE = 128 + 13
 """The code of a program whose output nobody reads any more, as shells know it."""
@@ -37,18 +43,26 @@ def execute(arguments: Sequence[str]) -> int:
     unless `--debug` is given."""
     never_fail_to_encode(sys.stdout, sys.stderr)
     command_line = ("counterpoint", *arguments)
+    configured: Configured | None = None
     console = Console(sys.stdout, sys.stderr, "auto", command_line, "--debug" in arguments)
     try:
         namespace = parse(arguments)
-        console = Console(sys.stdout, sys.stderr, namespace.color, command_line, namespace.debug)
         assert namespace.command in COMMANDS
+        if not getattr(namespace, "no_config", True):
+            configured = _configured(arguments, namespace)
+        if configured is not None:
+            namespace = configured.arguments
+            command_line = (*command_line, "--no-config", *configured.words)
+        console = Console(sys.stdout, sys.stderr, namespace.color, command_line, namespace.debug, configured)
         command = importlib.import_module(f"checker.commands.{namespace.command}")
         code: int = command.run(namespace, console)
         return code
     except UsageError as error:
-        console.tell(f"counterpoint: {'' if error.code is None else f'{error.code}: '}{error.message}")
-        if error.hint:
-            console.tell(f"  {error.hint}")
+        console.tell(visible(f"counterpoint: {'' if error.code is None else f'{error.code}: '}{error.message}"))
+        for line in (error.hint or "").splitlines():
+            console.tell(f"  {visible(line)}")
+        if configured is not None and configured.keys:
+            console.tell(f"  {visible(configured.told)}")
         return ExitCode.MODEL
     except BrokenPipeError:
         _discard_stdout()
@@ -58,6 +72,13 @@ def execute(arguments: Sequence[str]) -> int:
         return ExitCode.INCONCLUSIVE
     except Exception as error:
         return _own_error(error, console)
+
+
+def _configured(words: Sequence[str], namespace: argparse.Namespace) -> Configured | None:
+    from checker import configuration
+
+    found = configuration.find(Path.cwd())
+    return None if found is None else configuration.configure(words, namespace, found)
 
 
 def _own_error(error: Exception, console: Console) -> int:

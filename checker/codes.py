@@ -147,6 +147,43 @@ TOOL_CODES: tuple[Code, ...] = (
         "counterpoint draw jobs.cpt -o jobs.svg",
         is_model=False,
     ),
+    Code(
+        "E430",
+        "the configuration file cannot be read",
+        "`counterpoint.toml`, or a `pyproject.toml` that speaks of counterpoint, is no TOML, no ordinary file, or "
+        "larger than a megabyte. `--no-config` checks without it.",
+        "counterpoint check jobs.cpt",
+        "counterpoint check jobs.cpt --no-config",
+        is_model=False,
+    ),
+    Code(
+        "E431",
+        "two configuration files in one folder",
+        "A folder has a `counterpoint.toml` and a `pyproject.toml` with the table `[tool.counterpoint]`, and which of "
+        "the two should count is anybody's guess. Keep one.",
+        "counterpoint check jobs.cpt",
+        "counterpoint check jobs.cpt --no-config",
+        is_model=False,
+    ),
+    Code(
+        "E432",
+        "the configuration file sets an option that does not exist",
+        "The keys of the file are the options of `counterpoint check` without the dashes at the beginning: `timeout`, "
+        "`max-faults`, `D`. What nobody knows would be ignored in silence, so it is an error.",
+        "echo 'time-out = 60' > counterpoint.toml",
+        "echo 'timeout = 60' > counterpoint.toml",
+        is_model=False,
+    ),
+    Code(
+        "E433",
+        "the configuration file sets an option to what it cannot be",
+        "Options without a value are `true` or `false`, numbers are numbers, and options that may be given several "
+        "times take a text or a list of texts; `D` and `with` take a table as well. Files to be written lie below the "
+        "folder of the configuration file.",
+        "echo 'timeout = \"60\"' > counterpoint.toml",
+        "echo 'timeout = 60' > counterpoint.toml",
+        is_model=False,
+    ),
 )
 
 CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)

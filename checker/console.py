@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from checker.bundle import Failure
+    from checker.configuration import Configured
     from counterexamples.render.page import Page
 
 
 @dataclass(frozen=True)
 class Console:
     """out, err: standard output and standard error; colour: what `--color` says; command: the command line; debug: show
-    tracebacks of our own errors."""
+    tracebacks of our own errors; configured: the options that came from a file, where there is one."""
 
     out: TextIO
     err: TextIO
     colour: str
     command: Sequence[str]
     debug: bool = False
+    configured: Configured | None = None
 
     def show(self, text: str) -> None:
         """Writes to standard output; the text brings its own newlines."""
@@ -32,6 +34,14 @@ class Console:
         """Writes a line to standard error."""
         self.err.write(text + "\n")
         self.err.flush()
+
+    def show_configuration(self) -> None:
+        """A line about the options that came from a file, if any did."""
+        if self.configured is not None and self.configured.keys:
+            from counterexamples.render.page import Style
+
+            page = self.page
+            self.show(page.line([(page.clean(self.configured.told), Style.DIM)]) + "\n")
 
     @property
     def page(self) -> Page:

@@ -18,6 +18,7 @@ from checker.arguments import COMMANDS, build
 from checker.catalogue import find
 from checker.certificate import _STEPS
 from checker.codes import CODES
+from checker.configuration import OWN_FILE
 from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
 from checker.engines.engine import Budget
 from checker.engines.saving import STATE_LIMIT
@@ -53,8 +54,8 @@ from tests.documentation import (
 PAGES = pages()
 FENCES = [fence for page in PAGES for fence in fences(page)]
 FOLDERS = {ROOT, ROOT / "models", ROOT / "checker", ROOT / "counterexamples", ROOT / "spec"}
-SCHEMAS = (SCHEMA, CRASH_POINTS)
-"""Names that look like paths."""
+NO_PATHS = (SCHEMA, CRASH_POINTS, OWN_FILE)
+"""Names that look like paths, and a file that is the user's."""
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/counterpoint check conductor"
 TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/python -m pytest"
 
@@ -168,7 +169,10 @@ def inline_code(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_files_that_are_mentioned_exist(page: Path) -> None:
     for code in inline_code(page):
-        if re.fullmatch(r"\.?[\w./-]*\w\.(py|md|cpt|lark|toml|json|svg)|[\w-]+/[\w./-]*", code) and code not in SCHEMAS:
+        if (
+            re.fullmatch(r"\.?[\w./-]*\w\.(py|md|cpt|lark|toml|json|svg)|[\w-]+/[\w./-]*", code)
+            and code not in NO_PATHS
+        ):
             exists = any((folder / code).exists() for folder in FOLDERS | {page.parent})
             assert exists or find(code, ROOT / "models"), f"{page.name} mentions {code}"
 

@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     elif not arguments.json and not arguments.quiet:
         observer = line = ProgressLine(console.err, console.error_page.columns)
     silent = arguments.json or arguments.json_lines
+    if not silent and not arguments.quiet:
+        console.show_configuration()
     started = time.monotonic()
     reports: list[FileReport] = []
     unknown: UnknownNameError | None = None

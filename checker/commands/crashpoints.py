@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     line = None if arguments.json else ProgressLine(console.err, console.error_page.columns)
     observer: Observer = Silence() if line is None else line
     if not arguments.json:
+        console.show_configuration()
         title = f"  {first_sentence(module.doc)}" if module.doc else ""
         console.show(page.line([(page.clean(name), Style.BOLD), (page.clean(title), Style.PLAIN)]) + "\n")
     maps: list[tuple[str | None, CrashMap]] = []

@@ -1,0 +1,329 @@
+"""Options in a file: `counterpoint.toml`, or the table `[tool.counterpoint]` of `pyproject.toml`.
+
+The file is looked for from the working directory upwards.  An option on the command line takes the place of the file's,
+and the file's that of the default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from checker.arguments import build
+from checker.options import UsageError
+from checker.suggestion import suggest
+
+OWN_FILE = "counterpoint.toml"
+SHARED_FILE = "pyproject.toml"
+_TABLE = ("tool", "counterpoint")
+
+MOST_BYTES = 1_000_000
+"""The largest file that is read."""
+
+_MODEL_KEYS = ("D", "with", "faults")
+_EVERYWHERE = ("color", "debug")
+
+TAKEN: Mapping[str, tuple[str, ...]] = {
+    "crashpoints": (*_MODEL_KEYS, "variant", "property", "timeout", "states", "json", *_EVERYWHERE),
+    "graph": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
+    "trace": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
+    "draw": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
+    "run": ("D", "with", *_EVERYWHERE),
+}
+"""The keys that commands besides `check` take: those that mean the same there.  `check` takes all, and the commands
+that are not here read no file."""
+
+_NOT_KEYS = ("help", "no-config")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The options that a file sets.
+
+    path     the file
+    name     how to call it: its path as seen from the working directory
+    text     its content
+    inside   the table of the options in it, as a path of keys
+    values   the options as the file gives them
+    """
+
+    path: Path
+    name: str
+    text: str
+    inside: tuple[str, ...]
+    values: Mapping[str, object]
+
+    def place(self, key: str) -> str:
+        """`file:line` of an option, or the file alone where the line cannot be told."""
+        line = _line(self.text, (*self.inside, key))
+        return self.name if line is None else f"{self.name}:{line}"
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A command line and what a file adds to it.
+
+    arguments   both together, as the commands take them
+    name        how to call the file
+    words       what it has added, as words of a command line; empty when it has added nothing
+    keys        the same as keys of the file
+    """
+
+    arguments: argparse.Namespace
+    name: str
+    words: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """What a report says of it; only where it has added anything."""
+        return f"options of {self.name}: {', '.join(self.keys)}"
+
+
+def find(folder: Path) -> Configuration | None:
+    """The configuration that counts in a folder: the first that is found from there upwards, to the root of the
+    repository (the folder that has `.git`) or of the file system.  Raises UsageError (E430, E431)."""
+    start = folder.resolve()
+    for each in (start, *start.parents):
+        own = _read(each / OWN_FILE, (), start)
+        shared = _read(each / SHARED_FILE, _TABLE, start)
+        if own is not None and shared is not None:
+            raise UsageError(
+                f"{own.name} and {shared.name} both have options, and only one of them can count",
+                f"move the table [{'.'.join(_TABLE)}] to {OWN_FILE}, or the other way round",
+                "E431",
+            )
+        if own is not None or shared is not None:
+            return own or shared
+        if (each / ".git").exists():
+            return None
+    return None
+
+
+def configure(words: Sequence[str], given: argparse.Namespace, configuration: Configuration) -> Configured:
+    """The command line `words`, which was parsed to `given`, with the options that the file sets and it does not.
+    Raises UsageError (E432, E433) for what is wrong in the file, whichever command takes it."""
+    root, parsers = _parsers()
+    known = _options(parsers["check"])
+    values: dict[str, Any] = {}
+    for key, value in configuration.values.items():
+        if key not in known:
+            raise _unknown(key, known, configuration)
+        values[key] = _value(key, value, known[key], configuration)
+    command: str = given.command
+    taken = {key: value for key, value in values.items() if _takes(command, key, given)}
+    parser = parsers[command]
+    own = _options(parser)
+    defaults = {key: own[key].default for key in taken}
+    # What the command line leaves None is for the file to say.
+    parser.set_defaults(**{own[key].dest: None for key in taken})
+    arguments = root.parse_args(list(words))
+    added: list[str] = []
+    keys: list[str] = []
+    for key, value in taken.items():
+        action = own[key]
+        if getattr(arguments, action.dest) is not None:
+            continue
+        setattr(arguments, action.dest, value)
+        if value != defaults[key]:
+            added += _words(action, value)
+            keys.append(key)
+    return Configured(arguments, configuration.name, tuple(added), tuple(keys))
+
+
+# ------------------------------------------------------------------------------------------------------------- files
+
+
+def _read(path: Path, inside: tuple[str, ...], start: Path) -> Configuration | None:
+    """The configuration in a file.  None where there is no such file, or no such table in it."""
+    name = os.path.relpath(path, start)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            if inside:
+                return None
+            raise UsageError(f"{name} is not an ordinary file", "see --no-config", "E430")
+        if status.st_size > MOST_BYTES:
+            if inside:
+                return None
+            raise UsageError(f"{name} has {status.st_size:,} bytes, and {MOST_BYTES:,} is the most", None, "E430")
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if inside:
+            return None
+        raise UsageError(f"{name} cannot be read: {error.strerror}", "see --no-config", "E430") from None
+    if inside and inside[-1].encode() not in data:
+        return None
+    try:
+        text = data.decode("utf-8")
+        found: object = _toml(text)
+    except (ValueError, RecursionError) as error:
+        told = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(f"{name} is no TOML: {told}", "see --no-config", "E430") from None
+    for key in inside:
+        if not isinstance(found, dict) or key not in found:
+            return None
+        found = found[key]
+    if not isinstance(found, dict):
+        raise UsageError(f"{name}: `{'.'.join(inside)}` is no table", f"write [{'.'.join(inside)}]", "E433")
+    return Configuration(path, name, text, inside, found)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    # Most runs have no configuration, and need not wait for this import.
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def _line(text: str, keys: Sequence[str]) -> int | None:
+    """The line, from 1, on which an entry begins.  tomllib does not tell; but a statement begins where all that comes
+    before is TOML, and this one where all that comes before lacks the entry."""
+    lines = text.splitlines(keepends=True)
+    found = None
+    candidates = [number for number, line in enumerate(lines) if keys[-1] in line]
+    for number in candidates[:_MOST_CANDIDATES]:
+        try:
+            before: object = _toml("".join(lines[:number]))
+        except (ValueError, RecursionError):
+            continue
+        for key in keys:
+            before = before.get(key) if isinstance(before, dict) else None
+        if before is None:
+            found = number + 1
+    return found
+
+
+_MOST_CANDIDATES = 100
+
+
+# ------------------------------------------------------------------------------------------------------------ values
+
+
+def _unknown(key: str, known: Mapping[str, argparse.Action], configuration: Configuration) -> UsageError:
+    bare = key.lstrip("-").replace("_", "-")
+    hint = f"did you mean {bare!r}?" if bare in known else suggest(bare, known, "options")
+    return UsageError(f"{configuration.place(key)}: there is no option {key!r}", hint, "E432")
+
+
+def _value(key: str, value: object, action: argparse.Action, configuration: Configuration) -> Any:
+    """The value as the parser of the command line would have made it.  Raises UsageError (E433)."""
+
+    def wrong(expected: str, hint: str | None = None) -> UsageError:
+        shown = _shown(value)
+        return UsageError(f"{configuration.place(key)}: {key!r} is {shown}, and should be {expected}", hint, "E433")
+
+    if action.nargs == 0:
+        if not isinstance(value, bool):
+            raise wrong("true or false")
+        return value
+    if isinstance(action, argparse._AppendAction):
+        return list(_several(key, value, wrong))
+    if action.choices is not None:
+        choices = [str(choice) for choice in action.choices]
+        if not isinstance(value, str) or value not in choices:
+            hint = suggest(value, choices, "values") if isinstance(value, str) else None
+            raise wrong(f"one of {', '.join(choices)}", hint)
+        return value
+    if action.type is not None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong("a number")
+        assert callable(action.type)
+        try:
+            return action.type(str(value))
+        except argparse.ArgumentTypeError as error:
+            raise wrong("a number that the option allows", str(error)) from None
+        except ValueError:
+            raise wrong("a whole number") from None
+    if not isinstance(value, str) or "\0" in value:
+        raise wrong("a text")
+    return _inside(value, wrong, configuration) if action.metavar in ("FILE", "FOLDER") else value
+
+
+def _several(key: str, value: object, wrong: Callable[..., UsageError]) -> Iterator[str]:
+    named = key in ("D", "with")
+    if named and isinstance(value, dict):
+        for name, each in value.items():
+            if not isinstance(each, bool | int | str):
+                raise wrong("a table of numbers, texts, true and false")
+            yield f"{name}={str(each).lower() if isinstance(each, bool) else each}"
+        return
+    for each in value if isinstance(value, list) else [value]:
+        if not isinstance(each, str):
+            raise wrong("a text, a list of texts or a table" if named else "a text or a list of texts")
+        yield each
+
+
+def _inside(value: str, wrong: Callable[..., UsageError], configuration: Configuration) -> str:
+    """The path of a file to be written, as seen from the working directory.  A file that came with somebody's pull
+    request must not say what is overwritten elsewhere."""
+    folder = configuration.path.parent
+    path = (folder / value).resolve()
+    if not path.is_relative_to(folder) or ".git" in path.relative_to(folder).parts:
+        raise wrong(
+            f"a file below the folder of {configuration.path.name}, and not in .git", "other files: on the command line"
+        )
+    return os.path.relpath(path)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a table"
+        case list():
+            return "a list"
+        case _:
+            shown = f"the text {value!r}" if isinstance(value, str) else str(value)
+            return shown if len(shown) <= 60 else f"{shown[:60]}.."
+
+
+def _takes(command: str, key: str, given: argparse.Namespace) -> bool:
+    if command == "check":
+        return True
+    # A trace has its own model, and the options that choose one are mistakes there.
+    if key in _MODEL_KEYS and getattr(given, "source", "").endswith(".json"):
+        return False
+    return key in TAKEN[command]
+
+
+def _words(action: argparse.Action, value: Any) -> Iterator[str]:
+    flag = action.option_strings[0]
+    if action.nargs == 0:
+        yield flag
+    else:
+        for each in value if isinstance(value, list) else [value]:
+            yield from (flag, str(each))
+
+
+# ----------------------------------------------------------------------------------------------------------- parsers
+
+
+def _options(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """The options of a command by their keys: the names of their flags without the dashes at the beginning."""
+    found = {}
+    for action in parser._actions:
+        if action.option_strings:
+            long = [flag for flag in action.option_strings if flag.startswith("--")]
+            found[(long or action.option_strings)[0].lstrip("-")] = action
+    return {key: action for key, action in found.items() if key not in _NOT_KEYS}
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """A new parser, and its parsers of the commands."""
+    root = build()
+    chosen = next(action for action in root._actions if isinstance(action, argparse._SubParsersAction))
+    return root, chosen.choices
+
+
+def keys() -> tuple[str, ...]:
+    """All keys that a file may have."""
+    return tuple(_options(_parsers()[1]["check"]))
