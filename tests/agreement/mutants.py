@@ -216,8 +216,8 @@ MUTANTS = (
     Mutant(
         "bmc: what is learnt of saved states is wrong",
         "checker/engines/saving.py",
-        "            formula = conjunction((self._going_on, action.guard, after(action, formula, primed=False)))\n",
-        "            formula = conjunction((self._going_on, after(action, formula, primed=False)))\n",
+        "            formula = conjunction((self._going_on, action.guard, reached))\n",
+        "            formula = conjunction((self._going_on, reached))\n",
     ),
     Mutant(
         "bmc: the deepest depth is not asked",
@@ -265,7 +265,7 @@ MUTANTS = (
     Mutant(
         "invariant: bad states are not checked",
         "checker/invariant.py",
-        "    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(target.bad)):\n",
+        "    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(bad)):\n",
         "    if False:\n",
     ),
 )
