@@ -1,10 +1,17 @@
-"""Fault classes of single instances: `crash Server[0]` and `crash Server[1]` in place of `crash Server`."""
+"""Fault classes of single instances: `crash Server[0]` and `crash Server[1]` in place of `crash Server`, and which of
+them are alike.
+
+A permutation of the instances of a process maps runs to runs, and violations of a property to violations (scalarsets:
+Ip and Dill 1993).  So the sets of classes that it maps to each other break the same properties.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
+from checker.lowering.symmetries import orders_instances
 from spec.typed import FaultClass, FaultKind, Model
 
 
@@ -18,6 +25,42 @@ def split(model: Model) -> Model:
 def whole(faults: Iterable[FaultClass]) -> frozenset[FaultClass]:
     """The classes of all instances to which the given ones belong, as the model declares them."""
     return frozenset(replace(fault, first_instance=None, second_instance=None) for fault in faults)
+
+
+def exchanges(model: Model) -> tuple[tuple[int, ...], ...]:
+    """The transpositions of like instances that stand side by side, as permutations of the places in `model.faults`;
+    they generate all permutations of these instances.  Left out are those that move no class, and those that do not
+    map the classes to each other.  None where a statement tells instances apart by their order."""
+    if orders_instances(model):
+        return ()
+    places = {fault: place for place, fault in enumerate(model.faults)}
+    found = []
+    for process in model.processes:
+        if process.name not in model.symmetric:
+            continue
+        for one, other in pairwise(range(process.instances.size)):
+            images = [places.get(_exchanged(fault, process.name, one, other)) for fault in model.faults]
+            permutation = tuple(image for image in images if image is not None)
+            alike = len(set(permutation)) == len(images) and all(
+                model.faults[image].fairness is fault.fairness
+                for image, fault in zip(permutation, model.faults, strict=True)
+            )
+            if alike and permutation != tuple(range(len(images))):
+                found.append(permutation)
+    return tuple(found)
+
+
+def _exchanged(fault: FaultClass, name: str, one: int, other: int) -> FaultClass:
+    """The class in which two instances of the process have changed places."""
+    index: dict[int | None, int | None] = {one: other, other: one}
+    first, second = fault.first_instance, fault.second_instance
+    if fault.first == name:
+        first = index.get(first, first)
+    if fault.second == name:
+        second = index.get(second, second)
+    if fault.first == fault.second and first is not None and second is not None:
+        first, second = sorted((first, second))
+    return replace(fault, first_instance=first, second_instance=second)
 
 
 def _parts(fault: FaultClass, sizes: dict[str, int]) -> Iterator[FaultClass]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checker.evidence import plural
-from checker.needs import FaultSet, Needs, name_of, names_of
+from checker.needs import FaultSet, Needs, counted_name_of, counted_names_of, name_of
 from checker.result import FileReport, PropertyResult, VariantReport
 from checker.verdict import Judgement
 from counterexamples.render.page import Page, Piece, Style, cells, pad
@@ -45,7 +45,7 @@ def overview(reports: Sequence[FileReport], page: Page) -> str:
                 if needs is None or (not needs.breaking and needs.complete):
                     continue
                 finding = f"{variant.variant} {result.name}" if variant.variant else result.name
-                sets = names_of((each.faults for each in needs.breaking), needs.classes) if needs.breaking else ""
+                sets = counted_names_of(needs.breaking, needs.classes) if needs.breaking else ""
                 rows.append((f"  {finding}", sets if needs.complete else f"{sets} (not complete)".strip()))
                 findings += 1
         if len(rows) > before and len(reports) > 1:
@@ -83,15 +83,16 @@ def _told(needs: Needs) -> Iterator[tuple[str, Style]]:
             continue
         doubt = "" if each.minimal else "; smaller sets are undecided"
         word = "breaks with" if place == 0 else "or"
-        yield f"{word} {name_of(each.faults, classes)}, {steps}{doubt}", Style.FAULT
+        yield f"{word} {counted_name_of(each, classes)}, {steps}{doubt}", Style.FAULT
     safe = [each.faults for each in needs.tolerated]
     if safe == [everything]:
         yield ("safe under all of them" if classes else "safe; there are no faults"), Style.GOOD
     elif safe == [frozenset()]:
         yield "safe without faults only", Style.PLAIN
     elif safe:
-        names = " | ".join(name_of(each, classes) for each in safe)
-        yield f"safe under any of {names}" if len(safe) > 1 else f"safe under {names}", Style.GOOD
+        names = counted_names_of(needs.tolerated, classes)
+        several = len(safe) > 1 or needs.tolerated[0].orbit > 1
+        yield f"safe under any of {names}" if several else f"safe under {names}", Style.GOOD
     if needs.undecided:
         names = ", ".join(name_of(each, classes) for each in needs.undecided[:8])
         more = f" and {len(needs.undecided) - 8} more" if len(needs.undecided) > 8 else ""

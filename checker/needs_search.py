@@ -3,7 +3,8 @@
 Each question is the check of some properties of the model with a subset of its fault classes.  As in MARCO (Liffiton,
 Previti, Malik, Marques-Silva: Fast, flexible MUS enumeration, 2016) the largest set of which nothing is known comes
 next: a proof makes it a maximal safe set; a refutation is shrunk to a minimal breaking set, beginning with the classes
-that strike in its trace.  The properties share their questions.
+that strike in its trace.  The properties share their questions.  Of sets that differ only in which of like instances
+they name, one is asked about (`checker.instances`).
 
 What is reported rests on confirmed evidence alone: traces that the interpreter has walked with just these fault
 classes, and certified proofs.  Answers that only guide the shrinking are not certified; that every subset of a minimal
@@ -21,6 +22,7 @@ from checker.confirm import Confirmation, Context
 from checker.decisions import Decisions
 from checker.engines.engine import NoFairCycle, Unreachable
 from checker.faultlattice import MOST_CLASSES
+from checker.instances import exchanges
 from checker.lower import lower
 from checker.needs import Needs
 from checker.needs_state import Believed, NeedsState, Question
@@ -66,7 +68,8 @@ class NeedsSearch:
             if self._options.per_instance:
                 reason += ", or ask without --per-instance"
             return {name: Needs(classes, (), (), (frozenset(),), reason) for name in known}
-        states = [NeedsState(name, classes) for name in known]
+        alike = exchanges(self._model) if self._options.symmetry else ()
+        states = [NeedsState(name, classes, alike) for name in known]
         reason = "the time is used up"
         try:
             for state in states:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,14 +28,18 @@ class Question(NamedTuple):
 
 
 class NeedsState:
-    """The fault sets of one property, as masks of `classes`."""
+    """The fault sets of one property, as masks of `classes`.  Of sets that exchanges map to each other one is asked
+    about, the representative of their orbit."""
 
-    def __init__(self, name: str, classes: tuple[FaultClass, ...]) -> None:
-        """Raises ValueError for more classes than a `FaultLattice` holds."""
+    def __init__(self, name: str, classes: tuple[FaultClass, ...], exchanges: Sequence[Sequence[int]] = ()) -> None:
+        """exchanges: see `FaultLattice`.
+
+        Raises ValueError for more classes than a `FaultLattice` holds."""
         self.name = name
-        self.lattice = FaultLattice(len(classes))
+        self.lattice = FaultLattice(len(classes), exchanges)
         self._classes = classes
-        self._refuted: dict[int, Refuted] = {}
+        self._refuted: dict[int, tuple[int, Refuted]] = {}
+        """By representative: the set of the orbit that a trace is known of, and its refutation."""
         self._proved: dict[int, Proved] = {}
         self._believed: dict[int, Believed] = {}
         self._reasons: dict[str, None] = {}
@@ -47,26 +51,28 @@ class NeedsState:
             return None
         for mask in self.lattice.minimal_breaking():
             for bit in range(len(self._classes)):
-                smaller = mask & ~(1 << bit)
-                if smaller != mask and self.knows_nothing_of(smaller):
+                smaller = self.lattice.representative(mask & ~(1 << bit))
+                if mask >> bit & 1 and self.knows_nothing_of(smaller):
                     return Question(smaller, False)
         mask_left = self.lattice.lowest() if self._reasons else self.lattice.highest()
         return None if mask_left is None else Question(mask_left, True)
 
     def knows_nothing_of(self, mask: int) -> bool:
-        return self.lattice.is_open(mask) and not any(mask & ~larger == 0 for larger in self._believed)
+        return self.lattice.is_open(mask) and not self.lattice.is_expected(mask)
 
     def belief(self, mask: int) -> Believed | None:
         return self._believed.get(mask)
 
     def believe(self, mask: int, belief: Believed) -> None:
         self._believed[mask] = belief
+        self.lattice.expect(mask)
 
     def refuted(self, mask: int, verdict: Refuted) -> None:
         """Raises ValueError when that contradicts what is known."""
-        known = self._refuted.get(mask)
-        if known is None or len(verdict.trace) < len(known.trace):
-            self._refuted[mask] = verdict
+        orbit = self.lattice.representative(mask)
+        known = self._refuted.get(orbit)
+        if known is None or len(verdict.trace) < len(known[1].trace):
+            self._refuted[orbit] = mask, verdict
         self.lattice.breaks(mask)
 
     def proved(self, mask: int, verdict: Proved) -> None:
@@ -89,10 +95,14 @@ class NeedsState:
             return Needs(self._classes, (), (), (frozenset(),), next(iter(self._reasons)))
         breaking = []
         for mask in self.lattice.minimal_breaking():
+            struck, verdict = self._refuted[mask]
             parts = (mask & ~(1 << bit) for bit in range(len(self._classes)) if mask >> bit & 1)
             minimal = all(self.lattice.is_safe(part) for part in parts)
-            breaking.append(Breaking(self._set(mask), self._refuted[mask], minimal))
-        tolerated = [Tolerated(self._set(mask), self._proved[mask]) for mask in self.lattice.maximal_safe()]
+            breaking.append(Breaking(self._set(struck), verdict, minimal, self.lattice.orbit(mask)))
+        tolerated = [
+            Tolerated(self._set(mask), self._proved[mask], self.lattice.orbit(mask))
+            for mask in self.lattice.maximal_safe()
+        ]
         undecided = tuple(self._set(mask) for mask in self.lattice.undecided())
         if self.lattice.highest() is not None:
             self._reasons[reason] = None

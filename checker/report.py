@@ -9,7 +9,7 @@ from checker import fairness_report, needs_report, reasons
 from checker.evidence import describe, how_checked, plural
 from checker.exitcode import ExitCode
 from checker.explanation import explained
-from checker.needs import Needs, name_of
+from checker.needs import Needs, counted_name_of
 from checker.options import Options
 from checker.remark import Remark
 from checker.result import FileReport, PropertyResult, Result, VariantReport
@@ -255,7 +255,7 @@ def _needed(result: PropertyResult, needs: Needs, detail: str, page: Page) -> It
     """A trace for each minimal fault set."""
     for each in needs.breaking:
         explanation = explained(each.verdict.trace, result.name)
-        name = f"  with {name_of(each.faults, needs.classes)}"
+        name = f"  with {counted_name_of(each, needs.classes)}"
         yield ""
         yield page.line([(f"  {page.clean(result.name)}", Style.BOLD), (page.clean(name), Style.DIM)])
         if detail == "short":

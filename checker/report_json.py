@@ -228,6 +228,7 @@ def _needs(needs: Needs, name: str) -> dict[str, object]:
         "breaking": [
             {
                 "faults": [str(fault) for fault in in_order(each.faults, needs.classes)],
+                "orbit": each.orbit,
                 "minimal": each.minimal,
                 "evidence": _evidence(each.verdict, name),
             }
@@ -236,6 +237,7 @@ def _needs(needs: Needs, name: str) -> dict[str, object]:
         "tolerated": [
             {
                 "faults": [str(fault) for fault in in_order(each.faults, needs.classes)],
+                "orbit": each.orbit,
                 "evidence": _evidence(each.verdict, name),
             }
             for each in needs.tolerated

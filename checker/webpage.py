@@ -10,7 +10,7 @@ from checker.exitcode import ExitCode
 from checker.explanation import explained
 from checker.invariance import InvariantCertificate
 from checker.live_certificate import RoundsCertificate
-from checker.needs import FaultSet, Needs, name_of
+from checker.needs import counted_name_of, name_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult, Result, VariantReport
 from checker.tally import tally
@@ -125,7 +125,7 @@ class _Section:
             self.show(result.name, name, verdict, verdict.trace, "")
             return
         sets = {
-            each.verdict.trace.events: (each.verdict, name_of(each.faults, needs.classes)) for each in needs.breaking
+            each.verdict.trace.events: (each.verdict, counted_name_of(each, needs.classes)) for each in needs.breaking
         }
         for found, faults in {verdict.trace.events: (verdict, ""), **sets}.values():
             self.show(result.name, name, found, found.trace, faults)
@@ -143,11 +143,11 @@ class _Section:
         for broken in needs.breaking:
             exhibit = shown.get((result.name, broken.verdict.trace.events))
             verdict = Cell("REFUTED", "bad", exhibit)
-            yield self.row(result, needs, broken.faults, verdict, describe(broken.verdict))
+            yield self.row(result, counted_name_of(broken, needs.classes), verdict, describe(broken.verdict))
         for kept in needs.tolerated:
-            yield self.row(result, needs, kept.faults, Cell("PROVED", "good"), describe(kept.verdict))
+            yield self.row(result, counted_name_of(kept, needs.classes), Cell("PROVED", "good"), describe(kept.verdict))
         for unknown in needs.undecided:
-            yield self.row(result, needs, unknown, Cell("UNDECIDED", "doubt"), needs.reason)
+            yield self.row(result, name_of(unknown, needs.classes), Cell("UNDECIDED", "doubt"), needs.reason)
 
     def points(self, found: CrashMap) -> Iterator[Grid]:
         """For each property that holds without a fault, and that some single fault breaks or leaves undecided: what a
@@ -191,10 +191,8 @@ class _Section:
         told = "refuted, when something else is going on" if effect is Effect.TOGETHER else "refuted"
         return Cell(told, "doubt" if effect is Effect.TOGETHER else "bad", known[0])
 
-    def row(
-        self, result: PropertyResult, needs: Needs, faults: FaultSet, verdict: Cell, evidence: str
-    ) -> tuple[Cell, ...]:
-        return Cell(result.name), Cell(name_of(faults, needs.classes)), verdict, Cell(evidence)
+    def row(self, result: PropertyResult, faults: str, verdict: Cell, evidence: str) -> tuple[Cell, ...]:
+        return Cell(result.name), Cell(faults), verdict, Cell(evidence)
 
 
 def _finding(result: Result, options: Options, main: Source | None, exhibits: tuple[int, ...]) -> Finding:

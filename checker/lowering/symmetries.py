@@ -35,13 +35,13 @@ def _transpositions(layout: ModelLayout) -> Iterator[tuple[str, int, int]]:
     for name in sorted(model.symmetric):
         processes = [p for p in model.processes if p.name == name]
         kind = processes[0].instances if processes else model.ids[name]
-        if processes and (_ordered(model) or _singled_out(layout, name)):
+        if processes and (orders_instances(model) or _singled_out(layout, name)):
             continue
         for i, j in combinations(range(kind.size), 2):
             yield name, i, j
 
 
-def _ordered(model: typed.Model) -> bool:
+def orders_instances(model: typed.Model) -> bool:
     """Whether some statement tells process instances apart by their order: `remove` from a bag does."""
     bags = {(s.name, q.name) for s in model.stores for q in s.queues if q.discipline is Discipline.BAG}
     return any(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from checker.evidence import describe
 from checker.exitcode import ExitCode
 from checker.explanation import explained
-from checker.needs import FaultSet, Needs, name_of
+from checker.needs import Breaking, Needs, Tolerated, counted_name_of, name_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult, Result, VariantReport
 from checker.tally import tally
@@ -76,14 +76,15 @@ def _row(variant: VariantReport, result: Result, options: Options) -> str:
 def _needs(variant: VariantReport, result: PropertyResult) -> str:
     needs = result.needs
     assert needs is not None
-    broken = _sets(needs, [each.faults for each in needs.breaking]) or "never"
-    safe = _sets(needs, [each.faults for each in needs.tolerated]) or "nothing"
-    unknown = "" if needs.complete else f" (undecided: {_sets(needs, needs.undecided)})"
+    broken = _sets(needs, needs.breaking) or "never"
+    safe = _sets(needs, needs.tolerated) or "nothing"
+    open_sets = " or ".join(_escaped(name_of(each, needs.classes)) for each in needs.undecided)
+    unknown = "" if needs.complete else f" (undecided: {open_sets})"
     return f"| {_escaped(variant.variant or '')} | {_escaped(result.name)} | {broken}{unknown} | {safe} |\n"
 
 
-def _sets(needs: Needs, sets: Iterable[FaultSet]) -> str:
-    return " or ".join(_escaped(name_of(each, needs.classes)) for each in sets)
+def _sets(needs: Needs, sets: Iterable[Breaking | Tolerated]) -> str:
+    return " or ".join(_escaped(counted_name_of(each, needs.classes)) for each in sets)
 
 
 def _run(variant: VariantReport, result: Result, verdict: Refuted, options: Options) -> str:

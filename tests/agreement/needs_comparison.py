@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations, product
 
 from checker.check import check_module
 from checker.instances import split
+from checker.needs import Breaking, Tolerated
 from checker.options import Options
 from spec import syntax
 from spec.interpreter import Interpreter
@@ -64,14 +65,43 @@ def compare(text: str, states: int, per_instance: bool = False) -> bool:
         maximal = {s for s in safe if not any(s < other for other in safe)}
         needs = result.needs
         assert needs is not None
-        found = {each.faults: len(each.verdict.trace) for each in needs.breaking}
+        found = [(s, len(each.verdict.trace)) for each in needs.breaking for s in stood_for(each, model, text)]
         wanted = {faults: lengths[faults] for faults in minimal}
-        if not needs.complete or not all(each.minimal for each in needs.breaking) or found != wanted:
+        exact = dict(found) == wanted and len(found) == len(wanted)
+        if not needs.complete or not all(each.minimal for each in needs.breaking) or not exact:
             raise Disagreement(f"{result.name} breaks with {needs}, not {wanted}\n{text}")
-        tolerated = {each.faults for each in needs.tolerated}
-        if tolerated != maximal or len(tolerated) != len(needs.tolerated):
+        listed = [faults for each in needs.tolerated for faults in stood_for(each, model, text)]
+        if set(listed) != maximal or len(listed) != len(maximal):
             raise Disagreement(f"{result.name} is safe under {needs}, not {maximal}\n{text}")
     return True
+
+
+def stood_for(each: Breaking | Tolerated, model: Model, text: str) -> Iterator[FaultSet]:
+    """The sets for which one is listed.  Raises Disagreement when these are not as many as it says."""
+    found = images(each.faults, model) if each.orbit > 1 else {each.faults}
+    if len(found) != each.orbit:
+        raise Disagreement(f"{each.faults} stands for {each.orbit} sets, not {found}\n{text}")
+    yield from found
+
+
+def images(faults: FaultSet, model: Model) -> set[FaultSet]:
+    """What all permutations of instances, of each process its own, make of a set."""
+    orders = [list(permutations(range(process.instances.size))) for process in model.processes]
+    names = [process.name for process in model.processes]
+    return {
+        frozenset(_renamed(f, dict(zip(names, chosen, strict=True))) for f in faults) for chosen in product(*orders)
+    }
+
+
+def _renamed(fault: FaultClass, order: dict[str, tuple[int, ...]]) -> FaultClass:
+    first, second = fault.first_instance, fault.second_instance
+    if first is not None:
+        first = order[fault.first][first]
+    if second is not None and fault.second is not None:
+        second = order[fault.second][second]
+    if fault.first == fault.second and first is not None and second is not None and first > second:
+        first, second = second, first
+    return replace(fault, first_instance=first, second_instance=second)
 
 
 def subsets(classes: Iterable[FaultClass]) -> list[FaultSet]:

@@ -31,6 +31,51 @@ def test_a_set_that_was_given_up_is_undecided_and_asked_no_more() -> None:
     assert lattice.undecided() == (0b10,)
 
 
+def test_what_is_said_of_a_set_goes_for_its_orbit() -> None:
+    """Classes 0 and 1 may change places, classes 2 and 3 may."""
+    lattice = FaultLattice(4, [(1, 0, 2, 3), (0, 1, 3, 2)])
+    assert [lattice.representative(mask) for mask in (0b0000, 0b0010, 0b1010, 0b1100, 0b1011)] == [0, 1, 0b0101, 12, 7]
+    assert [lattice.orbit(mask) for mask in (0b0000, 0b0010, 0b1010, 0b1100, 0b1011)] == [1, 2, 4, 1, 2]
+    lattice.breaks(0b1010)
+    assert all(lattice.is_breaking(mask) for mask in (0b0101, 0b0110, 0b1001, 0b1010, 0b0111, 0b1111))
+    assert not any(lattice.is_breaking(mask) for mask in (0b0011, 0b1100, 0b0001))
+    assert lattice.minimal_breaking() == (0b0101,)
+    lattice.holds(0b1000)
+    assert [mask for mask in range(16) if lattice.is_safe(mask)] == [0b0000, 0b0100, 0b1000]
+    assert lattice.maximal_safe() == (0b0100,)
+    assert lattice.highest() == 0b0011
+    lattice.give_up(0b1100)
+    lattice.expect(0b0010)
+    assert [mask for mask in range(16) if lattice.is_expected(mask)] == [0b0000, 0b0001, 0b0010]
+    assert lattice.lowest() == 0b0001
+    lattice.give_up(0b0010)
+    assert lattice.lowest() == 0b0011
+    assert lattice.undecided() == (0b0001, 0b0010, 0b1100)
+    with pytest.raises(ValueError, match="both breaking and safe"):
+        lattice.holds(0b0110)
+
+
+def test_orbits_of_random_exchanges() -> None:
+    """Against all products of the exchanges, one after the other, until nothing new comes."""
+    draw = random.Random(7)
+    for _ in range(20):
+        size = 2 + draw.randrange(5)
+        exchanges = []
+        for _ in range(1 + draw.randrange(3)):
+            one, other = draw.sample(range(size), 2)
+            exchanges.append(tuple({one: other, other: one}.get(bit, bit) for bit in range(size)))
+        lattice = FaultLattice(size, exchanges)
+        for mask in range(1 << size):
+            orbit = {mask}
+            while True:
+                more = {sum(1 << e[bit] for bit in range(size) if m >> bit & 1) for m in orbit for e in exchanges}
+                if more <= orbit:
+                    break
+                orbit |= more
+            assert lattice.representative(mask) == min(orbit)
+            assert lattice.orbit(mask) == len(orbit)
+
+
 def test_no_class_at_all() -> None:
     lattice = FaultLattice(0)
     assert lattice.full == 0
