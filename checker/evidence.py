@@ -135,7 +135,8 @@ def _trace(trace: Trace) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 state`, `1,234 states`, `2 properties`."""
+    """`1 state`, `1,234 states`, `2 properties`, `2 ways`."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+    turns = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{count:,} {noun[:-1]}ies" if turns else f"{count:,} {noun}s"
