@@ -19,6 +19,7 @@ COMMANDS = (
     "replay",
     "draw",
     "list",
+    "init",
     "run",
     "explain",
     "completion",
@@ -240,6 +241,14 @@ def build() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
     listing.add_argument("--names", action="store_true", help="only the names")
     _common(listing)
+
+    init = commands.add_parser(
+        "init",
+        help="begin in a repository",
+        description="Writes a first model, a CI workflow and a pre-commit hook into a repository; overwrites nothing.",
+    )
+    init.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the repository (default: this folder)")
+    _common(init)
 
     run = commands.add_parser("run", help="one random run of a model", description="Shows one random run of a model.")
     run.add_argument("model", metavar="PATH|NAME", help="file or shipped model")

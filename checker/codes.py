@@ -184,6 +184,15 @@ TOOL_CODES: tuple[Code, ...] = (
         "echo 'timeout = 60' > counterpoint.toml",
         is_model=False,
     ),
+    Code(
+        "E441",
+        "a file that would be written is there already",
+        "`counterpoint init` overwrites nothing, and writes all of its files or none. Where a repository has some of "
+        "them, write them into an empty folder, and take over what is missing.",
+        "counterpoint init .",
+        "counterpoint init elsewhere",
+        is_model=False,
+    ),
 )
 
 CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)
