@@ -12,6 +12,7 @@ from checker.version import VERSION
 
 COMMANDS = (
     "check",
+    "diff",
     "verify",
     "crashpoints",
     "graph",
@@ -39,6 +40,7 @@ examples:
   counterpoint check my.cpt --property kept --trace full
   counterpoint check my.cpt -D N=3 --with rescan --faults "crash Server, lose Server -- postgres"
   counterpoint check my.cpt --needs                   which faults it takes to break each property
+  counterpoint diff main .                            what a change of the models has lost or gained
   counterpoint run my.cpt --seed 7                    one random run
   counterpoint crashpoints my.cpt                     which step is dangerous, and when
   counterpoint graph my.cpt --show db.row -o my.svg   a picture of the states
@@ -135,6 +137,28 @@ def build() -> argparse.ArgumentParser:
     )
     _configured(check)
     _common(check)
+
+    diff = commands.add_parser(
+        "diff",
+        help="what a change of models has lost or gained",
+        description="Checks the models of BASE and of HEAD, and says what differs.  Each is a folder, a file, or a git "
+        "revision (of the other side's path, or of the current folder).",
+    )
+    diff.add_argument("base", metavar="BASE", help="folder, file or git revision: before")
+    diff.add_argument("head", metavar="HEAD", help="folder, file or git revision: after")
+    diff.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
+    diff.add_argument(
+        "--needs", action="store_true", help="compare as well which faults it takes to break each property"
+    )
+    diff.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help=f"for each variant of each side (default {DEFAULT_TIMEOUT:.0f})",
+    )
+    diff.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-diff/1)")
+    _common(diff)
 
     verify = commands.add_parser(
         "verify",

@@ -130,6 +130,33 @@ TOOL_CODES: tuple[Code, ...] = (
         is_model=False,
     ),
     Code(
+        "E451",
+        "what is compared is no path, and there is no git repository",
+        "`counterpoint diff` takes folders, files and git revisions. A revision is one of the repository that the "
+        "current folder is in, and it is read with the program `git`.",
+        "cd /tmp && counterpoint diff main models",
+        "counterpoint diff main models",
+        is_model=False,
+    ),
+    Code(
+        "E452",
+        "there is no such git revision, or nothing at that path in it",
+        "What is compared is neither a path nor a revision that git knows: a branch, a tag, a commit, `HEAD~1`. In a "
+        "clone that was made with a limited depth, old revisions are missing until they are fetched.",
+        "counterpoint diff mian .",
+        "counterpoint diff main .",
+        is_model=False,
+    ),
+    Code(
+        "E453",
+        "a file of a git revision is refused",
+        "Model files of a revision are written to a temporary folder to be checked. Symbolic links, paths that would "
+        "lead out of that folder, and files that are too large are refused.",
+        "counterpoint diff v1 v2:linked.cpt",
+        "counterpoint diff v1 v2:models/jobs.cpt",
+        is_model=False,
+    ),
+    Code(
         "E421",
         "the picture's format is not known",
         "The end of the file's name says what is drawn: `.svg`, `.png` or `.pdf`.",

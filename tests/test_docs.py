@@ -20,6 +20,7 @@ from checker.certificate import _STEPS
 from checker.codes import CODES
 from checker.configuration import OWN_FILE
 from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
+from checker.differences.report import SCHEMA as DIFFERENCES
 from checker.engines.engine import Budget
 from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
@@ -54,7 +55,7 @@ from tests.documentation import (
 PAGES = pages()
 FENCES = [fence for page in PAGES for fence in fences(page)]
 FOLDERS = {ROOT, ROOT / "models", ROOT / "checker", ROOT / "counterexamples", ROOT / "spec"}
-NO_PATHS = (SCHEMA, CRASH_POINTS, OWN_FILE)
+NO_PATHS = (SCHEMA, CRASH_POINTS, DIFFERENCES, OWN_FILE)
 """Names that look like paths, and a file that is the user's."""
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/counterpoint check conductor"
 TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/python -m pytest"
