@@ -7,9 +7,10 @@ has lost a clause, if some state that the clause excluded is bad or has a step o
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
 
-from checker.engines.engine import Inductive, Outcome, Reached
+from checker.engines.engine import Budget, Inductive, Outcome, Reached
 from checker.engines.ic3 import Ic3
 from checker.formula import Formula, equals
 from checker.invariant import Invariant, check
@@ -20,6 +21,8 @@ from spec.interpreter import Interpreter
 from tests.agreement.deciding import decide, length
 from tests.engines.reference import holds
 
+PATIENCE = 60.0
+"""Seconds for IC3 on one program; it takes less than one of them unless it goes round for ever."""
 SAMPLES = 40
 """States of a dropped cube that are looked at."""
 
@@ -33,7 +36,8 @@ def complaint(
     reached   the states that runs reach
     """
     for symmetry in (True, False):
-        outcomes = decide(Ic3(symmetry=symmetry), lowered)
+        budget = Budget(deadline=time.monotonic() + PATIENCE)
+        outcomes = decide(Ic3(symmetry=symmetry), lowered, budget)
         for target in lowered.system.properties:
             outcome = outcomes[target.name]
             wrong = _wrong(lowered, interpreter, target, outcome, expected[target.name], reached)

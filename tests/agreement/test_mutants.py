@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = 400
 STATES = 400
 DEPTH = 4
+PATIENCE = 300.0
+"""Seconds after which a mutant that is not caught yet counts as one that goes round for ever, which is noticed, too."""
 
 
 def broken_copy(mutant: Mutant, folder: Path) -> Path:
@@ -32,14 +34,19 @@ def broken_copy(mutant: Mutant, folder: Path) -> Path:
 
 
 def compare_programs(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tests.agreement.comparison", "0", str(PROGRAMS), str(STATES), str(DEPTH)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "tests.agreement.comparison", "0", str(PROGRAMS), str(STATES), str(DEPTH)]
+    try:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "it goes round for ever")
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
