@@ -7,29 +7,17 @@ from collections.abc import Iterator, Sequence
 from checker.assumptions import Assumption
 from checker.evidence import lasso_length, plural
 from checker.fairness_needs import Needed, Relied, Repairs
+from checker.needs_report import named_rows
 from checker.result import FileReport, PropertyResult, VariantReport
 from checker.verdict import Proved
-from counterexamples.render.page import Page, Style, cells, pad
+from counterexamples.render.page import Page, Style
 from spec.typed import Fairness, PropertyForm
-
-_WIDEST_NAME = 36
 
 
 def block(variant: VariantReport, page: Page) -> Iterator[str]:
     """For each `live` property what its proof assumes, or what would repair it."""
     rows = [(result.name, list(_told(result))) for result in variant.properties if result.fairness is not None]
-    if not rows:
-        return
-    yield page.line([("    which fairness it takes", Style.DIM)])
-    width = min(_WIDEST_NAME, max(cells(name) for name, _ in rows))
-    room = max(20, page.columns - width - 8)
-    for name, told in rows:
-        first = True
-        for text, style in told:
-            for part in page.wrap(page.clean(text), room):
-                label = pad(page.cut(page.clean(name) if first else "", width), width)
-                yield page.line([(f"      {label}  ", Style.PLAIN), (part, style)])
-                first = False
+    yield from named_rows("which fairness it takes", rows, page)
 
 
 def repaired(result: PropertyResult) -> str:

@@ -18,9 +18,14 @@ def block(variant: VariantReport, everything: bool, page: Page) -> Iterator[str]
     expected."""
     shown = [(result, result.needs) for result in variant.properties if everything or _is_amiss(result)]
     rows = [(result.name, list(_told(needs))) for result, needs in shown if needs is not None]
+    yield from named_rows("which faults it takes", rows, page)
+
+
+def named_rows(heading: str, rows: Sequence[tuple[str, list[Piece]]], page: Page) -> Iterator[str]:
+    """A heading, and under it each name beside its texts; nothing when there are no rows."""
     if not rows:
         return
-    yield page.line([("    which faults it takes", Style.DIM)])
+    yield page.line([(f"    {heading}", Style.DIM)])
     width = min(_WIDEST_NAME, max(cells(name) for name, _ in rows))
     room = max(20, page.columns - width - 8)
     for name, told in rows:

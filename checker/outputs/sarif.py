@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -164,11 +164,14 @@ def _location(explanation: Explanation, step: Step, otherwise: Span | None) -> d
     ending = "" if step.event.ending is Ending.OK else f" ⇒ {wording.ending(step)}"
     told = [f"{step.number}. {wording.actor(explanation.model, step)}: {wording.action(step)}{ending}"]
     told += filter(None, (wording.reason(step), wording.strike(step)))
-    for change in step.changes:
-        if wording.tells(explanation.model, step, change):
-            entry = wording.change(change, step, explanation)
-            value = f"{entry.before} → {entry.after}" if entry.before else entry.after
-            told.append(" ".join(filter(None, (entry.name, value, entry.remark))))
+    entries = [
+        wording.change(change, step, explanation)
+        for change in step.changes
+        if wording.tells(explanation.model, step, change)
+    ]
+    for entry in entries:
+        value = f"{entry.before} → {entry.after}" if entry.before else entry.after
+        told.append(" ".join(filter(None, (entry.name, value, entry.remark))))
     span = otherwise if step.fault is None else step.fault.span
     span = span if step.site is None else step.site.statement.span
     location: dict[str, Any] = {"message": {"text": "; ".join(told)}}
@@ -180,17 +183,8 @@ def _location(explanation: Explanation, step: Step, otherwise: Span | None) -> d
         "executionOrder": step.number,
         "importance": "essential" if important else "important",
         "kinds": [step.kind.value],
-        "state": _state(step, explanation),
+        "state": {entry.name: {"text": entry.after or entry.remark or "changed"} for entry in entries},
     }
-
-
-def _state(step: Step, explanation: Explanation) -> Mapping[str, Any]:
-    found = {}
-    for change in step.changes:
-        if wording.tells(explanation.model, step, change):
-            entry = wording.change(change, step, explanation)
-            found[entry.name] = {"text": entry.after or entry.remark or "changed"}
-    return found
 
 
 __all__ = ["MOST_BYTES", "MOST_LOCATIONS", "sarif"]
