@@ -60,6 +60,12 @@ Options that change the model (-D, --with, --faults, --max-faults) take its expe
 """
 
 
+_RAW = argparse.RawDescriptionHelpFormatter
+
+_Options = argparse._ActionsContainer
+"""What takes options: a parser, or a group of one."""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, f"see {self.prog} --help")
@@ -67,231 +73,22 @@ class _Parser(argparse.ArgumentParser):
 
 def build() -> argparse.ArgumentParser:
     """The parser; it raises UsageError instead of exiting."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="counterpoint", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser = _Parser(prog="counterpoint", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=_RAW)
     parser.add_argument("--version", action="version", version=f"counterpoint {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-
-    check = commands.add_parser("check", help="check models", description=CHECK_HELP, formatter_class=raw)
-    check.add_argument("models", nargs="+", metavar="PATH|NAME", help="file, folder or shipped model")
-    model = check.add_argument_group("which model")
-    model.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
-    _model_options(model)
-    model.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
-    model.add_argument("--max-faults", type=_count, metavar="N", help="at most N faults in one run")
-    asked = check.add_argument_group("what to check, and how far")
-    asked.add_argument(
-        "--property",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only this property, cover or scenario (repeatable; model errors and asserts are always checked)",
-    )
-    asked.add_argument("--needs", action="store_true", help="find which faults it takes to break each property")
-    asked.add_argument("--per-instance", action="store_true", help="with --needs: the faults of single instances")
-    asked.add_argument(
-        "--fairness",
-        action="store_true",
-        help="find which fairness the proofs of live properties need, or would repair",
-    )
-    asked.add_argument(
-        "--crash-points", action="store_true", help="find which step is dangerous, and when (see crashpoints)"
-    )
-    asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
-    asked.add_argument(
-        "--engine",
-        choices=("auto", "search", "bmc", "ic3", "parallel"),
-        default="auto",
-        help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
-    )
-    asked.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help=f"for each variant (default {DEFAULT_TIMEOUT:.0f})",
-    )
-    asked.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
-    asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
-    asked.add_argument("--strict", action="store_true", help="warnings count as failures")
-    shown = check.add_argument_group("what to show")
-    shown.add_argument(
-        "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
-    )
-    shown.add_argument("--why", action="store_true", help="for each proof, the invariant and what it relies on")
-    shown.add_argument("--json", action="store_true", help="one JSON document (schema counterpoint-report/1)")
-    shown.add_argument(
-        "--json-lines", action="store_true", help="one JSON object a line for what happens, while it happens"
-    )
-    shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
-    shown.add_argument("--github", action="store_true", help="annotations for the log of a GitHub workflow as well")
-    kept = check.add_argument_group("files to write besides")
-    kept.add_argument("--html", metavar="FILE", help="a web page of everything found, to step through the runs")
-    kept.add_argument("--junit", metavar="FILE", help="results in JUnit's XML, for CI servers")
-    kept.add_argument("--sarif", metavar="FILE", help="what is wrong, with traces, in SARIF 2.1.0, for code hosts")
-    kept.add_argument("--summary", metavar="FILE", help="a summary in Markdown, with traces as Mermaid diagrams")
-    shown.add_argument(
-        "--trace",
-        choices=("full", "short", "none"),
-        help="how to show traces (default: full for what is not expected, and for a single file or property)",
-    )
-    _configured(check)
-    _common(check)
-
-    diff = commands.add_parser(
-        "diff",
-        help="what a change of models has lost or gained",
-        description="Checks the models of BASE and of HEAD, and says what differs.  Each is a folder, a file, or a git "
-        "revision (of the other side's path, or of the current folder).",
-    )
-    diff.add_argument("base", metavar="BASE", help="folder, file or git revision: before")
-    diff.add_argument("head", metavar="HEAD", help="folder, file or git revision: after")
-    diff.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
-    diff.add_argument(
-        "--needs", action="store_true", help="compare as well which faults it takes to break each property"
-    )
-    diff.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help=f"for each variant of each side (default {DEFAULT_TIMEOUT:.0f})",
-    )
-    diff.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-diff/1)")
-    _common(diff)
-
-    verify = commands.add_parser(
-        "verify",
-        help="check a certificate",
-        description="Checks a certificate that check --certificate has written, by a fresh lowering and solver.",
-    )
-    verify.add_argument("certificate", metavar="FILE", help="the certificate")
-    verify.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
-    verify.add_argument("--smt2", metavar="FOLDER", help="write the obligations there, for any SMT solver")
-    verify.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each obligation (default: none)")
-    _common(verify)
-
-    points = commands.add_parser(
-        "crashpoints",
-        help="which step is dangerous, and when",
-        description="For each step of a model: what a single fault before, after or during it does to each property.",
-    )
-    points.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
-    points.add_argument("--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)")
-    _model_options(points)
-    points.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
-    points.add_argument("--property", action="append", default=[], metavar="NAME", help="only this one (repeatable)")
-    points.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help=f"for each variant (default {DEFAULT_TIMEOUT:.0f})",
-    )
-    points.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
-    points.add_argument(
-        "--trace", choices=("full", "none"), default="none", help="a run for each danger (default none)"
-    )
-    points.add_argument("--json", action="store_true", help="a JSON document (schema counterpoint-crashpoints/1)")
-    _configured(points)
-    _common(points)
-
-    graph = commands.add_parser(
-        "graph",
-        help="a picture of the states, or of a process",
-        description="Draws the states of a model, the part around a counterexample, or the control of a process.",
-    )
-    graph.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
-    graph.add_argument("--variant", metavar="NAME", help="the variant (needed where the model has several)")
-    _model_options(graph)
-    graph.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
-    graph.add_argument(
-        "--show", action="append", default=[], metavar="EXPR", help="one node for states with equal values (repeatable)"
-    )
-    graph.add_argument("--around", metavar="PROPERTY", help="only what is near a counterexample of this property")
-    graph.add_argument("--depth", type=_count, metavar="N", help="only states within N steps")
-    graph.add_argument("--process", metavar="NAME", help="the control graph of this process instead")
-    graph.add_argument(
-        "--states", type=_positive, default=20_000, metavar="N", help="look at no more than N states (default 20000)"
-    )
-    graph.add_argument(
-        "--nodes", type=_positive, default=300, metavar="N", help="draw no more than N nodes (default 300)"
-    )
-    graph.add_argument("--output", "-o", metavar="FILE", help="FILE.dot, .svg, .png or .pdf (default: DOT text)")
-    graph.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=DEFAULT_TIMEOUT,
-        metavar="SECONDS",
-        help=f"for the check with --around (default {DEFAULT_TIMEOUT:.0f})",
-    )
-    _configured(graph)
-    _common(graph)
-
-    trace = commands.add_parser(
-        "trace",
-        help="a trace in another format",
-        description="Writes a counterexample, of a model or from a trace file, as JSON, ITF, Mermaid or DOT.",
-    )
-    _trace_options(trace)
-    trace.add_argument("--to", choices=TRACE_FORMATS, required=True, help="the format")
-    trace.add_argument("--output", "-o", metavar="FILE", help="write to FILE, not to standard output")
-    _configured(trace)
-    _common(trace)
-
-    replay = commands.add_parser(
-        "replay",
-        help="walk a trace through its model again",
-        description="Walks a trace through its model again, and says at which step it is no longer a run of it.",
-    )
-    replay.add_argument("trace", metavar="TRACE.json", help="a trace or a report with traces")
-    replay.add_argument("model", nargs="?", metavar="PATH|NAME", help="file or shipped model (default: by its name)")
-    _which_trace(replay)
-    _common(replay)
-
-    draw = commands.add_parser(
-        "draw",
-        help="draw a trace",
-        description="Draws a counterexample, of a model or from a trace file, as a space-time diagram.",
-    )
-    _trace_options(draw)
-    draw.add_argument(
-        "--output", "-o", metavar="FILE", help="write to FILE.svg, .png or .pdf (default: SVG to standard output)"
-    )
-    draw.add_argument("--link", metavar="URL", help="where line numbers lead, with {file} and {line} in it")
-    _configured(draw)
-    _common(draw)
-
-    listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
-    listing.add_argument("--names", action="store_true", help="only the names")
-    _common(listing)
-
-    init = commands.add_parser(
-        "init",
-        help="begin in a repository",
-        description="Writes a first model, a CI workflow and a pre-commit hook into a repository; overwrites nothing.",
-    )
-    init.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the repository (default: this folder)")
-    _common(init)
-
-    run = commands.add_parser("run", help="one random run of a model", description="Shows one random run of a model.")
-    run.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
-    run.add_argument("--variant", metavar="NAME", help="the variant (needed where the model has several)")
-    _model_options(run)
-    run.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same run")
-    run.add_argument("--steps", type=_positive, default=30, metavar="N", help="at most N steps (default 30)")
-    _configured(run)
-    _common(run)
-
-    explain = commands.add_parser("explain", help="explain an error code", description="Explains an error code.")
-    explain.add_argument("code", nargs="?", metavar="CODE", help="such as E101; all codes when left out")
-    _common(explain)
-
-    completion = commands.add_parser(
-        "completion", help="completion for a shell", description="Prints a completion script for a shell."
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    _common(completion)
+    _check(commands)
+    _diff(commands)
+    _verify(commands)
+    _crashpoints(commands)
+    _graph(commands)
+    _trace(commands)
+    _replay(commands)
+    _draw(commands)
+    _list(commands)
+    _init(commands)
+    _run(commands)
+    _explain(commands)
+    _completion(commands)
     return parser
 
 
@@ -324,44 +121,307 @@ def assignments(pairs: Sequence[str], option: str, default: str | None) -> dict[
     return found
 
 
-def _model_options(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
-    group.add_argument(
+# The commands, one function each.  What several of them take stands further below, once.
+
+
+def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
+    check = commands.add_parser("check", help="check models", description=CHECK_HELP, formatter_class=_RAW)
+    check.add_argument("models", nargs="+", metavar="PATH|NAME", help="file, folder or shipped model")
+    model = check.add_argument_group("which model")
+    _variants(model)
+    _settings(model)
+    _faults(model)
+    model.add_argument("--max-faults", type=_count, metavar="N", help="at most N faults in one run")
+    asked = check.add_argument_group("what to check, and how far")
+    _properties(
+        asked, "only this property, cover or scenario (repeatable; model errors and asserts are always checked)"
+    )
+    asked.add_argument("--needs", action="store_true", help="find which faults it takes to break each property")
+    asked.add_argument("--per-instance", action="store_true", help="with --needs: the faults of single instances")
+    asked.add_argument(
+        "--fairness",
+        action="store_true",
+        help="find which fairness the proofs of live properties need, or would repair",
+    )
+    asked.add_argument(
+        "--crash-points", action="store_true", help="find which step is dangerous, and when (see crashpoints)"
+    )
+    asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
+    asked.add_argument(
+        "--engine",
+        choices=("auto", "search", "bmc", "ic3", "parallel"),
+        default="auto",
+        help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
+    )
+    _timeout(asked, "for each variant")
+    _states(asked)
+    asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
+    asked.add_argument("--strict", action="store_true", help="warnings count as failures")
+    shown = check.add_argument_group("what to show")
+    shown.add_argument(
+        "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
+    )
+    shown.add_argument("--why", action="store_true", help="for each proof, the invariant and what it relies on")
+    _json(shown, "one JSON document (schema counterpoint-report/1)")
+    shown.add_argument(
+        "--json-lines", action="store_true", help="one JSON object a line for what happens, while it happens"
+    )
+    shown.add_argument("--quiet", "-q", action="store_true", help="only failures and the last line")
+    shown.add_argument("--github", action="store_true", help="annotations for the log of a GitHub workflow as well")
+    shown.add_argument(
+        "--trace",
+        choices=("full", "short", "none"),
+        help="how to show traces (default: full for what is not expected, and for a single file or property)",
+    )
+    kept = check.add_argument_group("files to write besides")
+    kept.add_argument("--html", metavar="FILE", help="a web page of everything found, to step through the runs")
+    kept.add_argument("--junit", metavar="FILE", help="results in JUnit's XML, for CI servers")
+    kept.add_argument("--sarif", metavar="FILE", help="what is wrong, with traces, in SARIF 2.1.0, for code hosts")
+    kept.add_argument("--summary", metavar="FILE", help="a summary in Markdown, with traces as Mermaid diagrams")
+    _configured(check)
+    _common(check)
+
+
+def _diff(commands: argparse._SubParsersAction[_Parser]) -> None:
+    diff = commands.add_parser(
+        "diff",
+        help="what a change of models has lost or gained",
+        description="Checks the models of BASE and of HEAD, and says what differs.  Each is a folder, a file, or a "
+        "git revision (of the other side's path, or of the current folder).",
+    )
+    diff.add_argument("base", metavar="BASE", help="folder, file or git revision: before")
+    diff.add_argument("head", metavar="HEAD", help="folder, file or git revision: after")
+    _variants(diff)
+    diff.add_argument(
+        "--needs", action="store_true", help="compare as well which faults it takes to break each property"
+    )
+    _timeout(diff, "for each variant of each side")
+    _json(diff, "a JSON document (schema counterpoint-diff/1)")
+    _common(diff)
+
+
+def _verify(commands: argparse._SubParsersAction[_Parser]) -> None:
+    verify = commands.add_parser(
+        "verify",
+        help="check a certificate",
+        description="Checks a certificate that check --certificate has written, by a fresh lowering and solver.",
+    )
+    verify.add_argument("certificate", metavar="FILE", help="the certificate")
+    _model(verify)
+    verify.add_argument("--smt2", metavar="FOLDER", help="write the obligations there, for any SMT solver")
+    verify.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each obligation (default: none)")
+    _common(verify)
+
+
+def _crashpoints(commands: argparse._SubParsersAction[_Parser]) -> None:
+    points = commands.add_parser(
+        "crashpoints",
+        help="which step is dangerous, and when",
+        description="For each step of a model: what a single fault before, after or during it does to each property.",
+    )
+    _model(points)
+    _variants(points)
+    _settings(points)
+    _faults(points)
+    _properties(points, "only this one (repeatable)")
+    _timeout(points, "for each variant")
+    _states(points)
+    points.add_argument(
+        "--trace", choices=("full", "none"), default="none", help="a run for each danger (default none)"
+    )
+    _json(points, "a JSON document (schema counterpoint-crashpoints/1)")
+    _configured(points)
+    _common(points)
+
+
+def _graph(commands: argparse._SubParsersAction[_Parser]) -> None:
+    graph = commands.add_parser(
+        "graph",
+        help="a picture of the states, or of a process",
+        description="Draws the states of a model, the part around a counterexample, or the control of a process.",
+    )
+    _one_variant_of_model(graph)
+    _faults(graph)
+    graph.add_argument(
+        "--show", action="append", default=[], metavar="EXPR", help="one node for states with equal values (repeatable)"
+    )
+    graph.add_argument("--around", metavar="PROPERTY", help="only what is near a counterexample of this property")
+    graph.add_argument("--depth", type=_count, metavar="N", help="only states within N steps")
+    graph.add_argument("--process", metavar="NAME", help="the control graph of this process instead")
+    graph.add_argument(
+        "--states", type=_positive, default=20_000, metavar="N", help="look at no more than N states (default 20000)"
+    )
+    graph.add_argument(
+        "--nodes", type=_positive, default=300, metavar="N", help="draw no more than N nodes (default 300)"
+    )
+    _output(graph, "FILE.dot, .svg, .png or .pdf (default: DOT text)")
+    _timeout(graph, "for the check with --around")
+    _configured(graph)
+    _common(graph)
+
+
+def _trace(commands: argparse._SubParsersAction[_Parser]) -> None:
+    trace = commands.add_parser(
+        "trace",
+        help="a trace in another format",
+        description="Writes a counterexample, of a model or from a trace file, as JSON, ITF, Mermaid or DOT.",
+    )
+    _trace_source(trace)
+    trace.add_argument("--to", choices=TRACE_FORMATS, required=True, help="the format")
+    _output(trace, "write to FILE, not to standard output")
+    _configured(trace)
+    _common(trace)
+
+
+def _replay(commands: argparse._SubParsersAction[_Parser]) -> None:
+    replay = commands.add_parser(
+        "replay",
+        help="walk a trace through its model again",
+        description="Walks a trace through its model again, and says at which step it is no longer a run of it.",
+    )
+    replay.add_argument("trace", metavar="TRACE.json", help="a trace or a report with traces")
+    replay.add_argument("model", nargs="?", metavar="PATH|NAME", help="file or shipped model (default: by its name)")
+    _which_trace(replay)
+    _common(replay)
+
+
+def _draw(commands: argparse._SubParsersAction[_Parser]) -> None:
+    draw = commands.add_parser(
+        "draw",
+        help="draw a trace",
+        description="Draws a counterexample, of a model or from a trace file, as a space-time diagram.",
+    )
+    _trace_source(draw)
+    _output(draw, "write to FILE.svg, .png or .pdf (default: SVG to standard output)")
+    draw.add_argument("--link", metavar="URL", help="where line numbers lead, with {file} and {line} in it")
+    _configured(draw)
+    _common(draw)
+
+
+def _list(commands: argparse._SubParsersAction[_Parser]) -> None:
+    listing = commands.add_parser("list", help="list the shipped models", description="Lists the shipped models.")
+    listing.add_argument("--names", action="store_true", help="only the names")
+    _common(listing)
+
+
+def _init(commands: argparse._SubParsersAction[_Parser]) -> None:
+    init = commands.add_parser(
+        "init",
+        help="begin in a repository",
+        description="Writes a first model, a CI workflow and a pre-commit hook into a repository; overwrites nothing.",
+    )
+    init.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="the repository (default: this folder)")
+    _common(init)
+
+
+def _run(commands: argparse._SubParsersAction[_Parser]) -> None:
+    run = commands.add_parser("run", help="one random run of a model", description="Shows one random run of a model.")
+    _one_variant_of_model(run)
+    run.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same run")
+    run.add_argument("--steps", type=_positive, default=30, metavar="N", help="at most N steps (default 30)")
+    _configured(run)
+    _common(run)
+
+
+def _explain(commands: argparse._SubParsersAction[_Parser]) -> None:
+    explain = commands.add_parser("explain", help="explain an error code", description="Explains an error code.")
+    explain.add_argument("code", nargs="?", metavar="CODE", help="such as E101; all codes when left out")
+    _common(explain)
+
+
+def _completion(commands: argparse._SubParsersAction[_Parser]) -> None:
+    completion = commands.add_parser(
+        "completion", help="completion for a shell", description="Prints a completion script for a shell."
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    _common(completion)
+
+
+# Options and arguments that several commands take.
+
+
+def _model(options: _Options) -> None:
+    options.add_argument("model", metavar="PATH|NAME", help="file or shipped model")
+
+
+def _one_variant_of_model(options: _Options) -> None:
+    _model(options)
+    options.add_argument("--variant", metavar="NAME", help="the variant (needed where the model has several)")
+    _settings(options)
+
+
+def _variants(options: _Options) -> None:
+    options.add_argument(
+        "--variant", action="append", default=[], metavar="NAME", help="only this variant (repeatable)"
+    )
+
+
+def _settings(options: _Options) -> None:
+    options.add_argument(
         "--with", dest="switches", action="append", default=[], metavar="SWITCH[=VALUE]", help="set a switch"
     )
-    group.add_argument(
+    options.add_argument(
         "-D", dest="constants", action="append", default=[], metavar="CONST=VALUE", help="set a constant"
     )
 
 
-def _which_trace(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--property", metavar="NAME", help="the trace of this property, cover or scenario")
-    parser.add_argument("--variant", metavar="NAME", help="the variant (needed where several give such a trace)")
+def _faults(options: _Options) -> None:
+    options.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
 
 
-def _trace_options(parser: argparse.ArgumentParser) -> None:
-    """What says which trace is meant, in a file or by checking a model."""
-    parser.add_argument("source", metavar="TRACE.json|MODEL", help="a trace or report, or a file or shipped model")
-    _which_trace(parser)
-    parser.add_argument("--model", metavar="PATH|NAME", help="the model of a trace file (default: by its name)")
-    _model_options(parser)
-    parser.add_argument("--faults", metavar="LIST", help='fault classes that may strike, as in a model; or "none"')
-    parser.add_argument(
+def _properties(options: _Options, which: str) -> None:
+    options.add_argument("--property", action="append", default=[], metavar="NAME", help=which)
+
+
+def _timeout(options: _Options, span: str) -> None:
+    """span: what the time is for."""
+    options.add_argument(
         "--timeout",
         type=_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
-        help=f"for the check of a model (default {DEFAULT_TIMEOUT:.0f})",
+        help=f"{span} (default {DEFAULT_TIMEOUT:.0f})",
     )
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default auto)")
-    parser.add_argument("--debug", action="store_true", help="show a traceback for errors of counterpoint itself")
+def _states(options: _Options) -> None:
+    options.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
 
 
-def _configured(parser: argparse.ArgumentParser) -> None:
+def _json(options: _Options, document: str) -> None:
+    options.add_argument("--json", action="store_true", help=document)
+
+
+def _output(options: _Options, files: str) -> None:
+    options.add_argument("--output", "-o", metavar="FILE", help=files)
+
+
+def _which_trace(options: _Options) -> None:
+    options.add_argument("--property", metavar="NAME", help="the trace of this property, cover or scenario")
+    options.add_argument("--variant", metavar="NAME", help="the variant (needed where several give such a trace)")
+
+
+def _trace_source(options: _Options) -> None:
+    """What says which trace is meant, in a file or by checking a model."""
+    options.add_argument("source", metavar="TRACE.json|MODEL", help="a trace or report, or a file or shipped model")
+    _which_trace(options)
+    options.add_argument("--model", metavar="PATH|NAME", help="the model of a trace file (default: by its name)")
+    _settings(options)
+    _faults(options)
+    _timeout(options, "for the check of a model")
+
+
+def _common(options: _Options) -> None:
+    options.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours (default auto)")
+    options.add_argument("--debug", action="store_true", help="show a traceback for errors of counterpoint itself")
+
+
+def _configured(options: _Options) -> None:
     """Of the commands that `checker.configuration` gives options."""
-    parser.add_argument("--no-config", action="store_true", help="take no options from counterpoint.toml")
+    options.add_argument("--no-config", action="store_true", help="take no options from counterpoint.toml")
+
+
+# Values of options.
 
 
 def _count(text: str) -> int:
