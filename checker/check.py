@@ -8,15 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker import catalogue
-from checker.choosing import choose, named_in, require_properties
+from checker.choosing import choose, require_properties
 from checker.coverage import never_happened
 from checker.options import Options
 from checker.plan import Observer, Silence
 from checker.remark import Remark, RemarkKind
 from checker.result import FileReport, VariantReport
-from checker.variant import check_choice
 from checker.verdict import Refuted
-from checker.why import with_reasons
+from checker.work.item import items_of, perform
 from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.load import load
@@ -43,13 +42,9 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
     if all(errors) and len(set(errors)) == 1:
         return FileReport(module.source.name, module.doc, errors=errors[0], seconds=time.monotonic() - started)
     require_properties(chosen, options)
-    named = named_in(chosen)
     reports: list[VariantReport] = []
-    for choice in chosen:
-        report = check_choice(module, choice, options, observer or Silence(), named)
-        if options.why:
-            report = with_reasons(module, choice, options, report, observer or Silence())
-        reports.append(report)
+    for item in items_of(module, chosen, options):
+        reports.append(perform(item, observer or Silence()))
         if reports[-1].interrupted:
             break
     reports = _not_vacuous_as_written(reports)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from checker.lowering.properties import MODEL_ERRORS, assertions
@@ -50,7 +50,7 @@ def named_in(chosen: Iterable[Chosen]) -> set[str]:
     return {expectation.name for each in chosen if each.checked for expectation in each.checked.expectations}
 
 
-def scenarios_of(checked: Checked, options: Options, named: set[str]) -> list[Scenario]:
+def scenarios_of(checked: Checked, options: Options, named: Set[str]) -> list[Scenario]:
     """The scenarios that the check of a variant runs: those that the options ask for, else all but those that only
     expectations of other variants name.  `named`: what `named_in` says of all variants."""
     here = {expectation.name for expectation in checked.expectations}
@@ -65,7 +65,7 @@ def scenarios_of(checked: Checked, options: Options, named: set[str]) -> list[Sc
     ]
 
 
-def results_of(checked: Checked, options: Options, named: set[str]) -> list[str]:
+def results_of(checked: Checked, options: Options, named: Set[str]) -> list[str]:
     """The names of all that the check of a variant gives a verdict on, in the order of its report, for options that
     choose no properties; known without checking anything."""
     model = checked.model

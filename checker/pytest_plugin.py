@@ -81,7 +81,7 @@ class ModelFile(pytest.File):
         if all(errors) and len(set(errors)) == 1:
             yield ModelErrors.of(self, name, None, errors[0])
             return
-        named = named_in(chosen)
+        named = frozenset(named_in(chosen))
         for choice in chosen:
             check = VariantCheck(name, module, choice, named, _options(self.config))
             if choice.variant is None:
@@ -108,7 +108,9 @@ class Variant(pytest.Collector):
 class VariantCheck:
     """One variant and its check, which is made when the first of its tests runs, and serves all of them."""
 
-    def __init__(self, file: str, module: syntax.Module, choice: Chosen, named: set[str], options: Options) -> None:
+    def __init__(
+        self, file: str, module: syntax.Module, choice: Chosen, named: frozenset[str], options: Options
+    ) -> None:
         self.file = file
         self.module = module
         self.choice = choice
@@ -136,12 +138,12 @@ class VariantCheck:
         """Raises KeyboardInterrupt."""
         if self._report is None:
             from checker.plan import Silence
-            from checker.variant import check_choice
+            from checker.work.item import Item, perform
 
             with warnings.catch_warnings():
                 # Engines are forked off; xdist has a thread that has no part in that.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                report = check_choice(self.module, self.choice, self.options, Silence(), self._named)
+                report = perform(Item(self.module, self.choice, self.options, self._named), Silence())
             if report.interrupted:
                 raise KeyboardInterrupt
             self._report = report

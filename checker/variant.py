@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ _GRACE = 1.0
 
 
 def check_choice(
-    module: syntax.Module, choice: Chosen, options: Options, observer: Observer, named: set[str]
+    module: syntax.Module, choice: Chosen, options: Options, observer: Observer, named: Set[str]
 ) -> VariantReport:
     """Checks one variant.  `named`: the names that expectations of any variant speak of; a scenario among them is run
     only where an expectation of this variant names it."""
