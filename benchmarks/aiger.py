@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from checker.catalogue import library
-from checker.formula import TRUE, Formula, Op, Variable, member
+from checker.logic.formula import TRUE, Formula, Op, Variable, member
 from checker.lower import lower
 from checker.transition_system import Constant, Copy, Form, Property, TransitionSystem, Update
 from spec.checking.choice import Choice

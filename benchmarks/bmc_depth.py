@@ -15,7 +15,7 @@ from benchmarks.protocol import Size, reference_protocol
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Reached
 from checker.engines.parallel_bmc import ParallelBmc
-from checker.solver import Answer, Literals, Sat, Solver, Unknown
+from checker.logic.solver import Answer, Literals, Sat, Solver, Unknown
 from checker.transition_system import Property
 
 

@@ -11,10 +11,10 @@ import argparse
 import time
 
 from benchmarks.protocol import Size, reference_protocol
+from checker.certificates.invariant import check
 from checker.engines.engine import Budget, Coverage, Inductive, Outcome, Progress, Reached
 from checker.engines.ic3 import Ic3
-from checker.invariant import check
-from checker.sat import PYSAT_SOLVER, Z3, Incremental, PySat
+from checker.logic.sat import PYSAT_SOLVER, Z3, Incremental, PySat
 from checker.transition_system import Property, TransitionSystem
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checker.formula import Formula, Role, Variable, conjunction, disjunction, equals, member, negate
+from checker.logic.formula import Formula, Role, Variable, conjunction, disjunction, equals, member, negate
 from checker.transition_system import (
     Action,
     Constant,

@@ -11,7 +11,7 @@ from checker import catalogue
 from checker.choosing import choose, require_properties
 from checker.coverage import never_happened
 from checker.options import Options
-from checker.plan import Observer, Silence
+from checker.planning.plan import Observer, Silence
 from checker.remark import Remark, RemarkKind
 from checker.result import FileReport, VariantReport
 from checker.verdict import Refuted

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TypeVar
 
 from checker import verdict
-from checker.assumptions import Assumption
 from checker.bundle import Failure, OwnError
-from checker.certificate import Certificate, Claim, Flaw, certify
-from checker.claim import Asserted, Declared, NoModelError
+from checker.certificates.certificate import Certificate, Claim, Flaw, certify
+from checker.certificates.claim import Asserted, Declared, NoModelError
+from checker.certificates.invariance import InvariantCertificate, NoAnswer, certify_invariant
+from checker.certificates.walks import Walks
 from checker.coding import BudgetedCoding
-from checker.decisions import Decision
 from checker.engines.engine import (
     Bounded,
     ClosedSet,
@@ -27,11 +27,13 @@ from checker.engines.engine import (
     Undecided,
     Unreachable,
 )
-from checker.invariance import InvariantCertificate, NoAnswer, certify_invariant
-from checker.live_certificate import CycleCertificate, RoundsCertificate
-from checker.live_proof import LiveProofs
+from checker.liveness.assumptions import Assumption
+from checker.liveness.live_certificate import CycleCertificate, RoundsCertificate
+from checker.liveness.live_proof import LiveProofs
 from checker.lower import Lowered
 from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.planning.decisions import Decision
+from checker.reports.wording import sentences
 from checker.transition_system import Form, Property
 from checker.verdict import (
     Covered,
@@ -42,8 +44,6 @@ from checker.verdict import (
     Uncovered,
     UncoveredTo,
 )
-from checker.walks import Walks
-from checker.wording import sentences
 from counterexamples import replay
 from counterexamples.trace import Trace
 from spec.interpreter import Interpreter

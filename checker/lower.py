@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from checker.engines.engine import Path
-from checker.formula import equals, evaluate, negate
+from checker.logic.formula import equals, evaluate, negate
 from checker.lowering.actions import LoweringLimit, actions_of
 from checker.lowering.compaction import Compaction, compact
 from checker.lowering.fairness import fairness_of

@@ -17,7 +17,7 @@ _LOG_PAUSE = 5.0
 
 
 class ProgressLine:
-    """An observer (see `checker.plan`) that writes to a stream.
+    """An observer (see `checker.planning.plan`) that writes to a stream.
 
     On a terminal it keeps one line up to date, which `clear` removes; elsewhere, and where `CI` is set, it writes a
     line every five seconds at most.  Shows nothing in a file's first second."""

@@ -137,7 +137,7 @@ class VariantCheck:
     def report(self) -> VariantReport:
         """Raises KeyboardInterrupt."""
         if self._report is None:
-            from checker.plan import Silence
+            from checker.planning.plan import Silence
             from checker.work.item import Item, perform
 
             with warnings.catch_warnings():
@@ -206,8 +206,8 @@ class VerdictTest(pytest.Item):
         return self.path, self.line, ".".join(filter(None, (self.check.choice.variant, self.name)))
 
     def runtest(self) -> None:
-        from checker.evidence import describe
         from checker.exitcode import ExitCode
+        from checker.reports.evidence import describe
         from checker.verdict import title
 
         report, options = self.check.report(), self.check.options
@@ -295,7 +295,7 @@ def _alone(file: str, report: VariantReport, result: Result) -> FileReport:
 
 def _text(report: FileReport, options: Options) -> str:
     """What `counterpoint check` shows of it, without colours."""
-    from checker.report import View, render
+    from checker.reports.report import View, render
     from counterexamples.render.page import Page
 
     return render(report, options, View(focused=True), Page(width=_WIDTH)).rstrip("\n")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from checker.bundle import Failure
 from checker.coverage import Activity
 from checker.exitcode import ExitCode, gravest
-from checker.fairness_needs import FairnessNeeds, Relied
-from checker.needs import Needs
+from checker.liveness.fairness_needs import FairnessNeeds, Relied
+from checker.needs.needs import Needs
 from checker.options import Options
-from checker.reliance import Why
+from checker.reliance.reliance import Why
 from checker.remark import Remark
 from checker.verdict import (
     HoldsTo,

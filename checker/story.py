@@ -13,7 +13,7 @@ from checker.coding import BudgetedCoding
 from checker.engines.engine import ClosedSet, FewRounds, Inductive, Lasso, NoFairCycle, Path, Reached, Unreachable
 from checker.lower import Lowered
 from checker.options import Options
-from checker.plan import Observer, decide
+from checker.planning.plan import Observer, decide
 from checker.story_system import follows, passed, story_system, told_by
 from checker.verdict import NotARun, Runs, ScenarioVerdict, Undecided
 from counterexamples.replay import replay

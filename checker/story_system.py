@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, negate
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, negate
 from checker.lower import Lowered
 from checker.lowering.properties import truth
 from checker.transition_system import Action, Constant, Form, Property, TransitionSystem

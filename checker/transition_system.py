@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, substitute
+from checker.logic.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    Role,
+    Variable,
+    conjunction,
+    disjunction,
+    equals,
+    member,
+    substitute,
+)
 from spec.event import Event, EventKind
 
 
@@ -226,7 +237,7 @@ def after(action: Action, formula: Formula, primed: bool) -> Formula:
 
 def successor(system: TransitionSystem, state: State, action: Action) -> State:
     """The state after `action`; the caller has made sure that the guard holds."""
-    from checker.formula import evaluate
+    from checker.logic.formula import evaluate
 
     place = system.position
     codes = list(state)

@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from checker.certificates.invariant import check
 from checker.engines.engine import Inductive, Outcome, Unreachable
-from checker.formula import FALSE, Role, Variable, conjunction, disjunction, negate, variables_of
-from checker.invariant import check
+from checker.logic.formula import FALSE, Role, Variable, conjunction, disjunction, negate, variables_of
 from checker.lower import Lowered
 from checker.transition_system import Form, Property, TransitionSystem
 

@@ -16,17 +16,17 @@ from checker.bundle import Failure, OwnError
 from checker.choosing import Chosen, scenarios_of
 from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
-from checker.decisions import Decisions
 from checker.engines.engine import Unreachable
-from checker.fairness_search import FairnessSearch
 from checker.faultsets import parse_faults
-from checker.instances import split
+from checker.liveness.fairness_search import FairnessSearch
 from checker.lower import Lowered, LoweringLimit, lower
 from checker.lowering.properties import MODEL_ERRORS
-from checker.needs import Needs, judge_needs
-from checker.needs_search import NeedsSearch
+from checker.needs.instances import split
+from checker.needs.needs import Needs, judge_needs
+from checker.needs.search import NeedsSearch
 from checker.options import Options
-from checker.plan import HELPERS, Observer, decide
+from checker.planning.decisions import Decisions
+from checker.planning.plan import HELPERS, Observer, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell

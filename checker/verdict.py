@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from checker.certificate import Certificate
-from checker.invariance import InvariantCertificate
-from checker.live_certificate import CycleCertificate, RoundsCertificate
+from checker.certificates.certificate import Certificate
+from checker.certificates.invariance import InvariantCertificate
+from checker.liveness.live_certificate import CycleCertificate, RoundsCertificate
 from counterexamples.explain import Kind, fault_class, kind
 from counterexamples.trace import Trace
 from spec.typed import Expectation, ExpectationVerb

@@ -14,7 +14,7 @@ from pathlib import Path
 from checker.arguments import parse
 from checker.commands.draw import links_to, picture
 from checker.commands.trace import load_trace
-from checker.trace_source import NamedTrace
+from checker.traces.trace_source import NamedTrace
 from tests.documentation import ROOT, pages
 
 _COMMAND = re.compile(r"counterpoint (draw [^`\n]*-o (docs/pictures/\S+\.svg))")

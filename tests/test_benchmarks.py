@@ -14,7 +14,7 @@ from benchmarks.measure import Limits, Usage
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Unreachable
 from checker.engines.search import Search
 from checker.engines.symmetry import permuted
-from checker.formula import evaluate
+from checker.logic.formula import evaluate
 from checker.transition_system import Property, State, TransitionSystem, successor
 from spec.checking.choice import Choice
 from spec.interpreter import Interpreter

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from checker import cli, plan
+from checker import cli
 from checker.engines.engine import Budget, Reporter, Unreachable
+from checker.planning import plan
 from checker.transition_system import Property, TransitionSystem
 from checker.version import VERSION
 from tests.checker.samples import Closed, FakeEngine, Run

@@ -21,7 +21,7 @@ from checker import cli
 from checker.differences.change import ChangeKind, Effect
 from checker.differences.verdicts import compare_results, compare_tolerance
 from checker.exitcode import ExitCode
-from checker.needs import Needs, Tolerated
+from checker.needs.needs import Needs, Tolerated
 from checker.options import Options
 from checker.result import Judged, ScenarioResult
 from checker.verdict import Judgement, NotARun, Proved

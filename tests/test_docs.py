@@ -16,7 +16,7 @@ import pytest
 
 from checker.arguments import COMMANDS, build
 from checker.catalogue import find
-from checker.certificate import _STEPS
+from checker.certificates.certificate import _STEPS
 from checker.codes import CODES
 from checker.configuration import OWN_FILE
 from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
@@ -26,8 +26,8 @@ from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
 from checker.options import DEFAULT_TIMEOUT
-from checker.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
-from checker.report_json import SCHEMA
+from checker.planning.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
+from checker.reports.report_json import SCHEMA
 from checker.version import VERSION
 from spec.load import load
 from spec.parse import parse

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from checker.encode import Layout, Template, formula_template, is_one_hot, step_template
-from checker.formula import (
+from checker.logic.encode import Layout, Template, formula_template, is_one_hot, step_template
+from checker.logic.formula import (
     FALSE,
     TRUE,
     Formula,
@@ -22,7 +22,7 @@ from checker.formula import (
     member,
     negate,
 )
-from checker.solver import Sat, Solver, Unsat, flatten
+from checker.logic.solver import Sat, Solver, Unsat, flatten
 from checker.transition_system import Action, Cases, Constant, Copy, Kind, State, TransitionSystem, Update, successor
 from spec.event import Event, EventKind
 from tests.engines.random_systems import random_system

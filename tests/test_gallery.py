@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.explanation import explained
+from checker.reports.explanation import explained
 from counterexamples.spacetime.layout import lay_out
 from tests.counterexamples.overlaps import flaws
 from tests.documentation import ROOT, pages

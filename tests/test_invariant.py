@@ -11,13 +11,13 @@ from random import Random
 
 import pytest
 
+from checker.certificates.invariant import Invariant, check
+from checker.certificates.rescue import Rescue
 from checker.engines.engine import Budget, Coverage, Inductive, Outcome, Progress
 from checker.engines.ic3 import Ic3
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, member, negate
-from checker.invariant import Invariant, check
-from checker.rescue import Rescue
-from checker.smtlib import obligations
-from checker.solver import Solver, Unknown, Unsat, answer_text
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, member, negate
+from checker.logic.smtlib import obligations
+from checker.logic.solver import Solver, Unknown, Unsat, answer_text
 from checker.transition_system import Constant, Copy, Form, Kind, Property, Reachability, State, TransitionSystem
 from tests.engines.random_systems import random_system
 from tests.engines.reference import holds, steps

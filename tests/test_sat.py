@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from checker.sat import Z3, GaveUp, Incremental, PySat, sat_solver
+from checker.logic.sat import Z3, GaveUp, Incremental, PySat, sat_solver
 
 
 def python_sat() -> Incremental:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.solver import Sat, Solver, Unknown, Unsat, flatten
+from checker.logic.solver import Sat, Solver, Unknown, Unsat, flatten
 
 Clause = list[int]
 
@@ -180,9 +180,9 @@ def test_the_same_questions_get_the_same_models() -> None:
 
 def test_z3_is_loaded_only_when_a_solver_is_made() -> None:
     program = (
-        "import sys, checker.solver, checker.unroll, checker.engines.bmc\n"
+        "import sys, checker.logic.solver, checker.logic.unroll, checker.engines.bmc\n"
         "assert 'z3' not in sys.modules\n"
-        "checker.solver.Solver()\n"
+        "checker.logic.solver.Solver()\n"
         "assert 'z3' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from checker.encode import formula_template
-from checker.formula import FALSE, TRUE, Role, Variable, conjunction, equals, member
-from checker.solver import Sat, Solver, Unsat
+from checker.logic.encode import formula_template
+from checker.logic.formula import FALSE, TRUE, Role, Variable, conjunction, equals, member
+from checker.logic.solver import Sat, Solver, Unsat
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Action, Copy, Kind, TransitionSystem
-from checker.unroll import Unrolling
 from spec.event import Event, EventKind
 
 

@@ -8,20 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checker import catalogue, fairness_report, needs_report, proof_file
+from checker import catalogue
 from checker.arguments import assignments
 from checker.bundle import Failure, OwnError
+from checker.certificates import proof_file
 from checker.check import check_file
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
 from checker.options import Options, UnknownNameError, UsageError
 from checker.outputs.event_stream import EventStream
-from checker.plan import Observer, Silence
+from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
-from checker.report import View, hint, render
-from checker.report_json import document
+from checker.reports import fairness_report, needs_report
+from checker.reports.report import View, hint, render
+from checker.reports.report_json import document
+from checker.reports.tally import tally
 from checker.result import FileReport, VariantReport
-from checker.tally import tally
 from checker.verdict import Scope
 from spec import syntax
 from spec.load import load
@@ -118,7 +120,7 @@ def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options:
     from checker.outputs.junit import junit
     from checker.outputs.markdown import markdown
     from checker.outputs.sarif import sarif
-    from checker.webpage import page
+    from checker.reports.webpage import page
 
     wanted: list[tuple[str | None, Callable[[], str]]] = [
         (arguments.html, lambda: page(reports, options)),

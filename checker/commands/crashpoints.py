@@ -13,14 +13,14 @@ from checker.console import Console
 from checker.crashpoints.crash_map import CrashMap, crash_map
 from checker.crashpoints.report import render, render_traces, undecided
 from checker.crashpoints.report_json import document
-from checker.evidence import plural
 from checker.exitcode import ExitCode, gravest
 from checker.faultsets import parse_faults
 from checker.lower import LoweringLimit
 from checker.options import Options, UsageError
-from checker.plan import Observer, Silence
+from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
-from checker.report import first_sentence
+from checker.reports.evidence import plural
+from checker.reports.report import first_sentence
 from checker.variant import sources
 from counterexamples.render.page import Page, Style
 from spec.load import load

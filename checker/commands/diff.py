@@ -20,7 +20,7 @@ from checker.differences.report import ModelDifference, document, render, summar
 from checker.differences.side import sides
 from checker.exitcode import ExitCode, gravest
 from checker.options import Options, UnknownNameError
-from checker.plan import Observer, Silence
+from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
 from checker.result import FileReport
 from checker.suggestion import suggest

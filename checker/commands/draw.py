@@ -9,10 +9,10 @@ from pathlib import Path
 from checker.commands.trace import loaded, write_bytes, write_text
 from checker.console import Console
 from checker.exitcode import ExitCode
-from checker.explanation import explained
 from checker.options import UsageError
-from checker.picture_file import PictureForm, encode, picture_form
-from checker.trace_source import NamedTrace
+from checker.reports.explanation import explained
+from checker.traces.picture_file import PictureForm, encode, picture_form
+from checker.traces.trace_source import NamedTrace
 from counterexamples.spacetime.layout import Links
 from counterexamples.spacetime.svg import draw
 from spec.source import Span

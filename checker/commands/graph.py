@@ -15,9 +15,9 @@ from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.faultsets import parse_faults
 from checker.options import Options, UsageError
-from checker.plan import Silence
+from checker.planning.plan import Silence
 from checker.suggestion import suggest
-from checker.trace_source import ModelErrors, check_model, only
+from checker.traces.trace_source import ModelErrors, check_model, only
 from counterexamples.graphs.control_graph import control_graph
 from counterexamples.graphs.exploration import TooManyStatesError, around, explore
 from counterexamples.graphs.state_graph import Shown, StateGraph

@@ -6,9 +6,9 @@ import argparse
 
 from checker import catalogue
 from checker.console import Console
-from checker.evidence import plural
 from checker.exitcode import ExitCode
-from checker.report import first_sentence
+from checker.reports.evidence import plural
+from checker.reports.report import first_sentence
 from counterexamples.render.page import Style
 from spec import syntax
 from spec.load import load

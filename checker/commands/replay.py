@@ -7,8 +7,8 @@ import argparse
 from checker import catalogue
 from checker.console import Console
 from checker.exitcode import ExitCode
-from checker.explanation import explained
-from checker.trace_source import ModelErrors, NamedTrace, Stale, choose_entry, read_file, read_trace, walk
+from checker.reports.explanation import explained
+from checker.traces.trace_source import ModelErrors, NamedTrace, Stale, choose_entry, read_file, read_trace, walk
 from counterexamples.render import text
 from counterexamples.render.page import Style
 from spec.snippet import draw

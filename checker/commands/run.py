@@ -10,10 +10,10 @@ from checker import catalogue
 from checker.arguments import assignments
 from checker.choosing import choose
 from checker.console import Console
-from checker.evidence import plural
 from checker.exitcode import ExitCode
-from checker.explanation import explained
 from checker.options import Options, UsageError
+from checker.reports.evidence import plural
+from checker.reports.explanation import explained
 from counterexamples.render import text
 from counterexamples.render.page import Style
 from counterexamples.trace import Trace

@@ -9,10 +9,10 @@ from checker import catalogue
 from checker.arguments import assignments
 from checker.console import Console
 from checker.exitcode import ExitCode
-from checker.explanation import explained
 from checker.options import Options, UsageError
-from checker.plan import Silence
-from checker.trace_source import (
+from checker.planning.plan import Silence
+from checker.reports.explanation import explained
+from checker.traces.trace_source import (
     Doubtful,
     ModelErrors,
     NamedTrace,

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from checker import catalogue
+from checker.certificates.proof_file import Judged, verify
 from checker.console import Console
-from checker.evidence import plural
 from checker.exitcode import ExitCode, gravest
 from checker.options import UsageError
-from checker.proof_file import Judged, verify
+from checker.reports.evidence import plural
 from counterexamples.render.page import Page, Style
 from spec.load import load
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from checker.bundle import Failure, OwnError
-from checker.certificate import Certificate, Claim, Flaw, certify
-from checker.claim import Asserted, Declared, NoModelError
+from checker.certificates.certificate import Certificate, Claim, Flaw, certify
+from checker.certificates.claim import Asserted, Declared, NoModelError
 from checker.confirm import Context
 from checker.crashpoints.points import MOMENTS, Cell, Moment, Point, conceivable, declared, followed, points_of
 from checker.crashpoints.semantics import PointInterpreter, PointState
 from checker.crashpoints.system import FORMS, PointSystem, Question, point_system
-from checker.decisions import Decisions
 from checker.engines import engine
 from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Unreachable
 from checker.lower import Lowered, lower
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.options import Options
-from checker.plan import Observer, decide
+from checker.planning.decisions import Decisions
+from checker.planning.plan import Observer, decide
 from checker.transition_system import Form, Property
 from checker.verdict import HoldsTo, Proved, Refuted, Undecided
 from counterexamples import replay

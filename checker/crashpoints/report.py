@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checker.crashpoints.crash_map import Absence, CellResult, CrashMap, Effect, Verdict
 from checker.crashpoints.points import MOMENTS, Cell, Moment, Point
-from checker.explanation import explained
+from checker.reports.explanation import explained
 from checker.verdict import Proved, Refuted, title
 from counterexamples.render import text, wording
 from counterexamples.render.page import Page, Piece, Style, cells, pad

@@ -10,7 +10,7 @@ from typing import Any
 from checker.crashpoints.crash_map import CellResult, CrashMap, Verdict
 from checker.crashpoints.points import MOMENTS, Point
 from checker.crashpoints.report import told
-from checker.explanation import explained
+from checker.reports.explanation import explained
 from checker.verdict import Refuted, title
 from counterexamples.render import json as trace_json
 from counterexamples.site import sites

@@ -13,7 +13,7 @@ from itertools import combinations
 from checker.crashpoints.points import Cell, Moment, begins, followed, steps
 from checker.crashpoints.semantics import PointState, with_history
 from checker.engines.engine import Path
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member
 from checker.lower import Lowered, UnreachableCode
 from checker.lowering.control import START
 from checker.lowering.model_layout import IDLE, At, Replying, Waiting
@@ -77,7 +77,7 @@ class PointSystem:
         states = tuple(self.lowered.decode(state[:size]) for state in path.states)
         return Trace(self.lowered.model, states, tuple(action.event for action in path.actions))
 
-    # -- what `checker.certificate` wants of a coding
+    # -- what `checker.certificates.certificate` wants of a coding
 
     def affords(self, before: State, event: Event) -> bool:
         return True

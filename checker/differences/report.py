@@ -10,8 +10,8 @@ from typing import Any
 
 from checker.differences.change import Change, ChangeKind, Effect
 from checker.differences.side import Side
-from checker.evidence import plural
 from checker.exitcode import ExitCode
+from checker.reports.evidence import plural
 from checker.version import VERSION
 from counterexamples.render.page import Page, Style, pad
 from spec.diagnostic import Diagnostic

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checker.differences.change import Change, ChangeKind, Effect
-from checker.evidence import describe
 from checker.exitcode import ExitCode
-from checker.needs import Needs
+from checker.needs.needs import Needs
 from checker.options import Options
+from checker.reports.evidence import describe
 from checker.result import PropertyResult, Result
 from checker.verdict import (
     Covered,

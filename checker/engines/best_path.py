@@ -25,7 +25,7 @@ from checker.engines.packing import Batch, Columns, Flags, Indices, Layout
 from checker.engines.state_table import Numbers, StateTable
 from checker.engines.step_relation import StepRelation, step_watch
 from checker.engines.symmetry import Symmetry
-from checker.formula import FALSE, Formula, conjunction, negate
+from checker.logic.formula import FALSE, Formula, conjunction, negate
 from checker.transition_system import Action, Event, EventKind, Form, Kind, Property, State, successor
 
 Costs = NDArray[np.int32]

@@ -14,7 +14,7 @@ from checker.engines.depth_search import DepthSearch, Query
 from checker.engines.engine import Budget, Path, Reached, Reporter, without_live
 from checker.engines.packing import Layout
 from checker.engines.saving import STATE_LIMIT, Saved
-from checker.solver import Model, Sat, SatSolver, Solver, Unsat
+from checker.logic.solver import Model, Sat, SatSolver, Solver, Unsat
 from checker.transition_system import Kind, Property, TransitionSystem
 
 _EXPLORED = 200_000

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from checker.engines.packing import Columns, Flags, Indices, Layout
 from checker.engines.symmetry import Symmetry, permuted
-from checker.formula import FALSE, TRUE, Formula, Op, Variable, disjunction
+from checker.logic.formula import FALSE, TRUE, Formula, Op, Variable, disjunction
 from checker.transition_system import Action, Cases, Constant, Copy, Form, Permutation, Property, Reachability, State
 
 Values = NDArray[np.uint32]

@@ -17,7 +17,7 @@ from checker.engines.packing import Batch, Columns, Layout, distinct
 from checker.engines.state_table import MAXIMUM, Numbers, StateTable
 from checker.engines.step_relation import StepRelation, goal_watch
 from checker.engines.symmetry import Symmetry
-from checker.formula import FALSE
+from checker.logic.formula import FALSE
 from checker.transition_system import Reachability, TransitionSystem
 
 CHUNK = 1 << 14

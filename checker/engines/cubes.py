@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.formula import Formula, Variable, member
+from checker.logic.formula import Formula, Variable, member
 from checker.transition_system import Permutation, State
 
 Literals = tuple[tuple[int, int], ...]

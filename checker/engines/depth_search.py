@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from checker.encode import Template, formula_template
 from checker.engines.engine import Bounded, Budget, Outcome, Progress, Reporter, Undecided
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saved, Saviour
-from checker.formula import FALSE, negate
-from checker.solver import Model, Sat, SatSolver, Unknown
+from checker.logic.encode import Template, formula_template
+from checker.logic.formula import FALSE, negate
+from checker.logic.solver import Model, Sat, SatSolver, Unknown
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Form, Property, TransitionSystem
-from checker.unroll import Unrolling
 
 _PROGRESS_INTERVAL = 0.5
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from checker.invariant import Invariant
-from checker.rescue import Rescue
+from checker.certificates.invariant import Invariant
+from checker.certificates.rescue import Rescue
 from checker.transition_system import Action, Form, Property, State, TransitionSystem
 
 
@@ -70,7 +70,7 @@ class Inductive:
     frames   the number of frames that the proof took
     rescues  for `at rest` and `recoverable`: ways out, one of which is open in every state of the invariant that looks
              like a violation
-    `checker.invariant.check` re-checks the invariant and the ways out.
+    `checker.certificates.invariant.check` re-checks the invariant and the ways out.
     """
 
     invariant: Invariant
@@ -111,7 +111,7 @@ class FewRounds:
     """No run violates the LIVE property: while one of its cases is pending, without a fault, no more than `rounds` fair
     rounds go by (k-liveness: Claessen and Sörensson 2012).
 
-    invariants  for each case, an invariant of the system that counts them (`checker.counting.counting_system`)
+    invariants  for each case, an invariant of the system that counts them (`checker.liveness.counting.counting_system`)
     """
 
     rounds: tuple[int, ...]

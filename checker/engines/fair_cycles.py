@@ -25,8 +25,8 @@ from checker.engines.packing import Flags, Indices, distinct
 from checker.engines.state_graph import Edges, StateGraph, state_graph
 from checker.engines.state_table import Numbers
 from checker.engines.symmetry import Symmetry
-from checker.fairness import may_stay
-from checker.formula import TRUE, Formula
+from checker.liveness.fairness import may_stay
+from checker.logic.formula import TRUE, Formula
 from checker.transition_system import FairnessConstraint, Form, Kind, LiveCase, Property, TransitionSystem
 
 SHARE = 0.6

@@ -19,8 +19,8 @@ from checker.engines.closed_set import SearchedStates
 from checker.engines.packing import Flags, Indices
 from checker.engines.state_graph import ranges
 from checker.engines.state_table import Numbers
-from checker.fairness import may_stay
-from checker.formula import TRUE
+from checker.liveness.fairness import may_stay
+from checker.logic.formula import TRUE
 from checker.transition_system import Action, Kind, LiveCase, Property
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from checker.engines.cubes import Cube, Space, Symmetry
 from checker.engines.state_clauses import StateClauses
-from checker.formula import Formula
-from checker.sat import Incremental
+from checker.logic.formula import Formula
+from checker.logic.sat import Incremental
 
 FOREVER = 1 << 30
 """The level of cubes that no run ever enters."""

@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from checker.certificates.invariant import Invariant
+from checker.certificates.rescue import Rescue
 from checker.engines.cubes import Cube, Space, Symmetry
 from checker.engines.engine import Bounded, Budget, Inductive, Outcome, Path, Progress, Reached, Reporter, Undecided
 from checker.engines.frames import FOREVER, Frames, TooManyImages
@@ -24,10 +26,8 @@ from checker.engines.inductive_core import inductive_core
 from checker.engines.preimages import Blocked, Predecessor, Preimages
 from checker.engines.rescues import Rescues
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saviour
-from checker.formula import Formula, conjunction, disjunction, evaluate, member, negate, variables_of
-from checker.invariant import Invariant
-from checker.rescue import Rescue
-from checker.sat import GaveUp, Incremental, sat_solver
+from checker.logic.formula import Formula, conjunction, disjunction, evaluate, member, negate, variables_of
+from checker.logic.sat import GaveUp, Incremental, sat_solver
 from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, after, successor
 
 LARGEST_ORBIT = 5_000

@@ -14,8 +14,8 @@ from checker.engines.cubes import Space
 from checker.engines.frames import Orbit
 from checker.engines.preimages import Predecessor, Preimages
 from checker.engines.state_clauses import StateClauses
-from checker.formula import Formula
-from checker.sat import GaveUp, Incremental
+from checker.logic.formula import Formula
+from checker.logic.sat import GaveUp, Incremental
 
 _SECONDS = 1.0
 """For the trials."""

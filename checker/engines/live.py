@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from checker.counting import counting_system
 from checker.engines.best_path import Rank
 from checker.engines.bmc import Bmc
 from checker.engines.engine import (
@@ -32,7 +31,8 @@ from checker.engines.engine import (
 from checker.engines.fair_cycles import FairCycles
 from checker.engines.ic3 import Ic3
 from checker.engines.search import Search
-from checker.lasso_system import LassoSystem, lasso_system
+from checker.liveness.counting import counting_system
+from checker.liveness.lasso_system import LassoSystem, lasso_system
 from checker.transition_system import Form, Property, TransitionSystem
 
 GRAPH_SHARE = 0.4

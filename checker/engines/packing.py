@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.formula import FALSE, TRUE, Formula, Op, Variable, member, substitute
+from checker.logic.formula import FALSE, TRUE, Formula, Op, Variable, member, substitute
 from checker.transition_system import State, TransitionSystem
 
 Words = NDArray[np.uint64]

@@ -15,10 +15,10 @@ from checker.engines.engine import Budget, Path, Reached, Reporter, without_live
 from checker.engines.parallel_steps import ParallelSteps
 from checker.engines.path_trimming import trimmed
 from checker.engines.saving import STATE_LIMIT
-from checker.formula import conjunction, evaluate, negate
-from checker.solver import Model, SatSolver, Solver
+from checker.logic.formula import conjunction, evaluate, negate
+from checker.logic.solver import Model, SatSolver, Solver
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Property, TransitionSystem, successor
-from checker.unroll import Unrolling
 
 
 class ParallelBmc:

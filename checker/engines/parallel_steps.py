@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.encode import Clauses, Layout, Template
-from checker.formula import Formula, Op, Variable, conjunction, negate
+from checker.logic.encode import Clauses, Layout, Template
+from checker.logic.formula import Formula, Op, Variable, conjunction, negate
 from checker.transition_system import Action, Constant, Copy, TransitionSystem
 
 Relation = NDArray[np.bool_]

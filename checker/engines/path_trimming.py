@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from checker.engines.engine import Path
 from checker.engines.saving import Guard
-from checker.formula import conjunction, evaluate, negate
+from checker.logic.formula import conjunction, evaluate, negate
 from checker.transition_system import Action, Form, Property, State, TransitionSystem, successor
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from checker.engines.cubes import Cube, Space
 from checker.engines.state_clauses import StateClauses
-from checker.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, negate
+from checker.logic.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, negate
 from checker.transition_system import Action, Constant, Copy, TransitionSystem
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from checker.certificates.rescue import Rescue
 from checker.engines.cubes import Space
 from checker.engines.frames import Orbit
 from checker.engines.saving import Doomed, Inconclusive, Saved, Saviour
 from checker.engines.state_clauses import StateClauses
-from checker.formula import Formula, negate
-from checker.rescue import Rescue
-from checker.sat import GaveUp, Incremental
+from checker.logic.formula import Formula, negate
+from checker.logic.sat import GaveUp, Incremental
 from checker.transition_system import Action, Permutation, Reachability, State, TransitionSystem
 
 _IMAGES = 60

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, evaluate, negate, variables_of
+from checker.logic.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, evaluate, negate, variables_of
 from checker.transition_system import Action, Cases, Copy, Kind, Reachability, State, TransitionSystem, after, successor
 
 STATE_LIMIT = 200_000

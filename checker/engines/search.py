@@ -29,7 +29,7 @@ from checker.engines.packing import Batch, Columns, Indices, Layout, Words
 from checker.engines.state_table import MAXIMUM, Numbers, StateTable, mix
 from checker.engines.step_relation import Firing, StepRelation, step_watch
 from checker.engines.symmetry import Symmetry, image_formulas
-from checker.formula import FALSE, Formula, conjunction, negate
+from checker.logic.formula import FALSE, Formula, conjunction, negate
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
 
 CHUNK = 1 << 15

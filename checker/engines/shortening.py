@@ -12,15 +12,15 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from checker.encode import formula_template, idling_template
 from checker.engines.engine import Budget, Outcome, Path, Progress, Reached, Reporter, Undecided
 from checker.engines.path_trimming import trimmed
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saved, Saviour
 from checker.engines.symmetry_breaking import SymmetryBreaking
-from checker.formula import FALSE, negate
-from checker.solver import Model, Sat, SatSolver, Solver, Unsat
+from checker.logic.encode import formula_template, idling_template
+from checker.logic.formula import FALSE, negate
+from checker.logic.solver import Model, Sat, SatSolver, Solver, Unsat
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Form, Property, TransitionSystem
-from checker.unroll import Unrolling
 
 AT_ONCE = "it is the initial state"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checker.engines.cubes import Cube, Space
-from checker.formula import Formula, Op, Variable
-from checker.sat import Incremental
-from checker.solver import Model
+from checker.logic.formula import Formula, Op, Variable
+from checker.logic.sat import Incremental
+from checker.logic.solver import Model
 from checker.transition_system import State
 
 _LARGEST_PAIRWISE = 6

@@ -17,7 +17,7 @@ from checker.engines.engine import Budget, Path
 from checker.engines.packing import Batch, Columns, Flags, Indices, Layout
 from checker.engines.state_table import Numbers, StateTable
 from checker.engines.step_relation import StepRelation
-from checker.formula import FALSE, Formula, conjunction, negate
+from checker.logic.formula import FALSE, Formula, conjunction, negate
 from checker.transition_system import State, TransitionSystem
 
 CHUNK = 1 << 15

@@ -25,7 +25,7 @@ from checker.engines.packing import (
     shift_transfer,
     table_transfer,
 )
-from checker.formula import FALSE, TRUE, Formula, Op, Variable, conjunction, disjunction, negate, variables_of
+from checker.logic.formula import FALSE, TRUE, Formula, Op, Variable, conjunction, disjunction, negate, variables_of
 from checker.transition_system import Action, Cases, Constant, Copy, Property, Reachability, after
 
 

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from checker.engines.packing import Columns, Flags, Indices, Layout, Transfer, shift_transfer, table_transfer
-from checker.formula import Formula, Variable, member, substitute
+from checker.logic.formula import Formula, Variable, member, substitute
 from checker.transition_system import Permutation, State, TransitionSystem
 
 ORDERS = 120

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.encode import Clauses, Layout, Template, is_one_hot
 from checker.engines.symmetry import is_involution, permuted
-from checker.formula import Variable
-from checker.solver import SatSolver
+from checker.logic.encode import Clauses, Layout, Template, is_one_hot
+from checker.logic.formula import Variable
+from checker.logic.solver import SatSolver
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Permutation, TransitionSystem
-from checker.unroll import Unrolling
 
 
 class SymmetryBreaking:

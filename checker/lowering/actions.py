@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker.formula import FALSE, Formula, Op, Variable, conjunction, member
+from checker.logic.formula import FALSE, Formula, Op, Variable, conjunction, member
 from checker.lowering.incidents import Incident, incidents
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import IDLE, At, ErrorCode, ModelLayout, Replying, SlotNode

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from checker.formula import FALSE, TRUE, Formula, Op, Variable, member, substitute
+from checker.logic.formula import FALSE, TRUE, Formula, Op, Variable, member, substitute
 from checker.transition_system import (
     Action,
     Cases,

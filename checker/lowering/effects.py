@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.formula import FALSE, TRUE, Formula, Variable, conjunction, disjunction, negate
+from checker.logic.formula import FALSE, TRUE, Formula, Variable, conjunction, disjunction, negate
 from checker.lowering.evaluator import Evaluator
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import EMPTY, BagQueue, FifoQueue, LockNode, ModelLayout, QueueNode, SetQueue

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from checker.formula import (
+from checker.logic.formula import (
     FALSE,
     TRUE,
     Formula,

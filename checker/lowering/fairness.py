@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checker.formula import disjunction
+from checker.logic.formula import disjunction
 from checker.lowering.model_layout import ModelLayout
 from checker.transition_system import Action, FairnessConstraint, Kind
 from spec.event import EventKind, FairAction, Party, fair_action

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from checker.formula import Variable, disjunction, negate
+from checker.logic.formula import Variable, disjunction, negate
 from checker.lowering.effects import Blocked, release_holdings
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import BagQueue, FifoQueue, Link, LockNode, ModelLayout, QueueNode, SetQueue

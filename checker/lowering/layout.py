@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from checker.formula import Role, Variable
+from checker.logic.formula import Role, Variable
 from spec.types import (
     BoolType,
     EnumType,

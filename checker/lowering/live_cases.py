@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from checker.formula import FALSE, TRUE, Formula, conjunction, disjunction, negate
+from checker.logic.formula import FALSE, TRUE, Formula, conjunction, disjunction, negate
 from checker.lowering.evaluator import Evaluator, PropertyReader
 from checker.lowering.model_layout import ModelLayout
 from checker.lowering.symbolic import constant

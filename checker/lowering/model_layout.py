@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from checker.formula import Role, Variable
+from checker.logic.formula import Role, Variable
 from checker.lowering.control import START, ControlFlow, all_statements
 from checker.lowering.layout import Key, Layout, Node, code_of, decode, encode, is_assigned
 from checker.transition_system import State

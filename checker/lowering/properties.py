@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from checker.formula import (
+from checker.logic.formula import (
     FALSE,
     TRUE,
     Formula,

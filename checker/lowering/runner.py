@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from checker.formula import FALSE, TRUE, Formula, conjunction, disjunction, negate
+from checker.logic.formula import FALSE, TRUE, Formula, conjunction, disjunction, negate
 from checker.lowering.control import END, START, ControlFlow, Position, attempts_key, remaining_key
 from checker.lowering.effects import Blocked, lock_effect, queue_effect, release_holdings
 from checker.lowering.evaluator import Evaluator

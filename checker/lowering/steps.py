@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from checker.formula import Formula, conjunction, disjunction, negate
+from checker.logic.formula import Formula, conjunction, disjunction, negate
 from checker.lowering.control import all_statements
 from checker.lowering.effects import Blocked
 from checker.lowering.layout import code_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.formula import FALSE, TRUE, Formula, conjunction, disjunction, iff, negate
+from checker.logic.formula import FALSE, TRUE, Formula, conjunction, disjunction, iff, negate
 from spec.types import (
     BoolType,
     EnumType,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from checker.formula import Variable
+from checker.logic.formula import Variable
 from checker.lowering.control import all_statements
 from checker.lowering.layout import code_of
 from checker.lowering.model_layout import ErrorCode, ModelLayout

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from checker.formula import FALSE, TRUE, Formula, Op, Variable, conjunction, disjunction, member, negate, substitute
+from checker.logic.formula import (
+    FALSE,
+    TRUE,
+    Formula,
+    Op,
+    Variable,
+    conjunction,
+    disjunction,
+    member,
+    negate,
+    substitute,
+)
 from checker.lowering.layout import (
     BEYOND,
     Leaf,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from checker.evidence import describe
-from checker.explanation import explained
 from checker.options import Options
+from checker.reports.evidence import describe
+from checker.reports.explanation import explained
 from checker.result import FileReport, PropertyResult, Result, VariantReport
 from checker.verdict import Judgement, NotARun, Refuted, Uncovered, title
 from counterexamples.explain import Explanation

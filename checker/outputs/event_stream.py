@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from checker.engines.engine import Progress
 from checker.exitcode import ExitCode
 from checker.options import Options
-from checker.report_json import file_content
+from checker.reports.report_json import file_content
+from checker.reports.tally import tally
 from checker.result import FileReport
-from checker.tally import tally
 
 SCHEMA = "counterpoint-events/1"
 _PAUSE = 0.5
@@ -19,7 +19,7 @@ _PAUSE = 0.5
 
 
 class EventStream:
-    """An observer (see `checker.plan`) that writes events.
+    """An observer (see `checker.planning.plan`) that writes events.
 
     start     the schema, once
     file      a file's check begins

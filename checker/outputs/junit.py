@@ -5,10 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from checker.evidence import describe
 from checker.exitcode import ExitCode
-from checker.explanation import explained
 from checker.options import Options
+from checker.reports.evidence import describe
+from checker.reports.explanation import explained
 from checker.result import FileReport, PropertyResult, Result, VariantReport
 from checker.verdict import Covered, Refuted, Runs, title
 from counterexamples.render.page import Page

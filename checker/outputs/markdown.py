@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checker.evidence import describe
 from checker.exitcode import ExitCode
-from checker.explanation import explained
-from checker.needs import Breaking, Needs, Tolerated, counted_name_of, name_of
+from checker.needs.needs import Breaking, Needs, Tolerated, counted_name_of, name_of
 from checker.options import Options
+from checker.reports.evidence import describe
+from checker.reports.explanation import explained
+from checker.reports.tally import tally
 from checker.result import FileReport, PropertyResult, Result, VariantReport
-from checker.tally import tally
 from checker.verdict import Refuted, title
 from counterexamples.render.mermaid import to_mermaid
 from spec.diagnostic import Diagnostic

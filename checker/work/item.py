@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from checker.choosing import Chosen, named_in
 from checker.options import Options
-from checker.plan import Observer
+from checker.planning.plan import Observer
+from checker.reliance.why import with_reasons
 from checker.result import VariantReport
 from checker.variant import check_choice
-from checker.why import with_reasons
 from spec import syntax
 
 

@@ -14,7 +14,7 @@ from checker.engines.bmc import Bmc
 from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress, Reached, Unreachable
 from checker.engines.parallel_bmc import ParallelBmc
 from checker.engines.search import Search
-from checker.formula import FALSE
+from checker.logic.formula import FALSE
 from checker.lower import Lowered, lower
 from checker.transition_system import Form, Property, State
 from counterexamples.replay import Confirmed, confirm

@@ -15,7 +15,7 @@ from checker.confirm import Context
 from checker.crashpoints.crash_map import CrashMap, Verdict, crash_map
 from checker.crashpoints.points import Cell, Moment, Point
 from checker.options import Options
-from checker.plan import Silence
+from checker.planning.plan import Silence
 from checker.verdict import Proved, Refuted, Undecided
 from spec.control import Control
 from spec.event import Ending, Event, EventKind, Slot, Strike

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from checker.engines.engine import Reached, Unreachable
 from checker.engines.search import Search
-from checker.instances import split, whole
 from checker.lower import lower
+from checker.needs.instances import split, whole
 from counterexamples.explain import fault_class
 from counterexamples.replay import Confirmed, confirm
 from spec.interpreter import Interpreter

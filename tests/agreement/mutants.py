@@ -197,19 +197,19 @@ MUTANTS = (
     # the unrolling and the bounded engine
     Mutant(
         "bmc: variables that no action writes may change",
-        "checker/encode.py",
+        "checker/logic/encode.py",
         "                self.add(*writers, -old, new)\n",
         "",
     ),
     Mutant(
         "bmc: several actions at once",
-        "checker/encode.py",
+        "checker/logic/encode.py",
         "                self.add(*unless, -literal, place if number >> bit & 1 else -place)\n",
         "                pass\n",
     ),
     Mutant(
         "bmc: a copied code is free",
-        "checker/encode.py",
+        "checker/logic/encode.py",
         "                clauses.require((-selection, literal), member(update.source, elsewhere))\n",
         "                pass\n",
     ),
@@ -252,19 +252,19 @@ MUTANTS = (
     ),
     Mutant(
         "invariant: initiation is not checked",
-        "checker/invariant.py",
+        "checker/certificates/invariant.py",
         "        if not evaluate(clause, lambda variable: variable.initial):\n",
         "        if False:\n",
     ),
     Mutant(
         "invariant: consecution is not checked",
-        "checker/invariant.py",
+        "checker/certificates/invariant.py",
         "        if questions.possible(literal):\n",
         "        if False:\n",
     ),
     Mutant(
         "invariant: bad states are not checked",
-        "checker/invariant.py",
+        "checker/certificates/invariant.py",
         "    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(bad)):\n",
         "    if False:\n",
     ),

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 
 from checker.check import check_module
-from checker.instances import split
-from checker.needs import Breaking, Tolerated
+from checker.needs.instances import split
+from checker.needs.needs import Breaking, Tolerated
 from checker.options import Options
 from spec import syntax
 from spec.interpreter import Interpreter

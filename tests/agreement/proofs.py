@@ -10,10 +10,10 @@ import random
 import time
 from collections.abc import Sequence
 
+from checker.certificates.invariant import Invariant, check
 from checker.engines.engine import Budget, Inductive, Outcome, Reached
 from checker.engines.ic3 import Ic3
-from checker.formula import Formula, equals
-from checker.invariant import Invariant, check
+from checker.logic.formula import Formula, equals
 from checker.lower import Lowered
 from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, successor
 from counterexamples.replay import Confirmed, confirm

@@ -10,7 +10,7 @@ import pytest
 from checker.confirm import Confirmation, Context
 from checker.lower import LoweringLimit, lower
 from checker.options import Options
-from checker.plan import Silence, decide
+from checker.planning.plan import Silence, decide
 from checker.transition_system import Form
 from checker.verdict import HoldsTo, Proved, Refuted, Undecided
 from spec.interpreter import Interpreter

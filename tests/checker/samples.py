@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from checker.certificate import Certificate
+from checker.certificates.certificate import Certificate
 from checker.engines.engine import Budget, Coverage, Path, Reached, Reporter, Unreachable
-from checker.formula import FALSE, Role, Variable, equals
+from checker.logic.formula import FALSE, Role, Variable, equals
 from checker.transition_system import Action, Constant, Form, Kind, Property, State, TransitionSystem
 from counterexamples.trace import Trace
 from spec.event import Event, EventKind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from checker.certificate import Certificate, Flaw, certify
+from checker.certificates.certificate import Certificate, Flaw, certify
 from checker.transition_system import State
 from spec.event import Event, EventKind
 from spec.state import GlobalState

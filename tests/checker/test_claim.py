@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.claim import Asserted, Declared, NoModelError
+from checker.certificates.claim import Asserted, Declared, NoModelError
 from spec.interpreter import Interpreter
 from spec.load import load
 from spec.state import ErrorKind, GlobalState, ModelError

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from checker.coverage import activity, never_happened
 from checker.engines.engine import Coverage
-from checker.formula import FALSE, TRUE
+from checker.logic.formula import FALSE, TRUE
 from checker.remark import RemarkKind
 from checker.transition_system import Action, Kind, TransitionSystem
 from spec.event import Event, EventKind, Party, Slot

@@ -20,9 +20,9 @@ from checker.crashpoints.points import Moment, Point
 from checker.crashpoints.report import render, told
 from checker.crashpoints.semantics import PointInterpreter
 from checker.exitcode import ExitCode
-from checker.formula import FALSE
+from checker.logic.formula import FALSE
 from checker.options import Options
-from checker.plan import Silence
+from checker.planning.plan import Silence
 from checker.verdict import Proved, Refuted, faults_in
 from counterexamples.render.page import Page
 from counterexamples.site import sites

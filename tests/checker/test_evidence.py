@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from checker.evidence import describe, plural
-from checker.report_json import _evidence
+from checker.reports.evidence import describe, plural
+from checker.reports.report_json import _evidence
 from checker.verdict import Covered, Refuted
 from spec.event import Event, EventKind
 from tests.checker.samples import trace

@@ -13,12 +13,12 @@ from itertools import product
 
 import pytest
 
-from checker.assumptions import Assumption, AssumptionKind, assumed, owing, with_fairness
 from checker.confirm import Context
-from checker.fairness_needs import Assumptions, Needed, Relied
-from checker.fairness_search import Broken, FairnessSearch
+from checker.liveness.assumptions import Assumption, AssumptionKind, assumed, owing, with_fairness
+from checker.liveness.fairness_needs import Assumptions, Needed, Relied
+from checker.liveness.fairness_search import Broken, FairnessSearch
 from checker.options import Options
-from checker.plan import Silence
+from checker.planning.plan import Silence
 from checker.transition_system import Form, Property
 from checker.verdict import PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.trace import Trace

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from checker.faultlattice import MOST_CLASSES, FaultLattice, maximal, minimal
+from checker.needs.lattice import MOST_CLASSES, FaultLattice, maximal, minimal
 
 
 def test_a_breaking_set_settles_what_contains_it_and_a_safe_one_what_it_contains() -> None:

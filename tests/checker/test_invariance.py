@@ -10,20 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from checker import invariance, plan
-from checker.certificate import Flaw
-from checker.claim import Declared
+from checker.certificates import invariance
+from checker.certificates.certificate import Flaw
+from checker.certificates.claim import Declared
+from checker.certificates.invariance import InvariantCertificate, NoAnswer, certify_invariant
+from checker.certificates.invariant import Invariant
+from checker.certificates.walks import Walks
 from checker.coding import BudgetedCoding
 from checker.engines.engine import Budget, Inductive, Reporter
 from checker.exitcode import ExitCode
-from checker.formula import Formula, member
-from checker.invariance import InvariantCertificate, NoAnswer, certify_invariant
-from checker.invariant import Invariant
+from checker.logic.formula import Formula, member
 from checker.lower import Lowered, lower
 from checker.options import Options
+from checker.planning import plan
 from checker.transition_system import Property, TransitionSystem
 from checker.verdict import Proved, Undecided
-from checker.walks import Walks
 from spec.event import Event
 from spec.interpreter import Interpreter
 from spec.state import GlobalState

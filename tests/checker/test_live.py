@@ -12,26 +12,26 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from checker import proof_file
-from checker.assumptions import Assumption, AssumptionKind, requests
 from checker.bundle import OwnError
+from checker.certificates import proof_file
+from checker.certificates.invariant import Invariant
+from checker.certificates.proof_terms import BadCertificate
 from checker.check import check_file
 from checker.confirm import Confirmation, Context
-from checker.counting import counting_system
-from checker.decisions import Decision
 from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import FewRounds, Lasso, NoFairCycle
 from checker.engines.fair_hull import Hulls
 from checker.exitcode import ExitCode
-from checker.fairness_needs import Relied, Repairs
-from checker.formula import TRUE, equals, negate
-from checker.invariant import Invariant
-from checker.live_certificate import CycleCertificate, RoundsCertificate
+from checker.liveness.assumptions import Assumption, AssumptionKind, requests
+from checker.liveness.counting import counting_system
+from checker.liveness.fairness_needs import Relied, Repairs
+from checker.liveness.live_certificate import CycleCertificate, RoundsCertificate
+from checker.logic.formula import TRUE, equals, negate
 from checker.lower import Lowered, lower
-from checker.needs import Needs
+from checker.needs.needs import Needs
 from checker.options import Options
-from checker.plan import Silence, decide
-from checker.proof_terms import BadCertificate
+from checker.planning.decisions import Decision
+from checker.planning.plan import Silence, decide
 from checker.remark import RemarkKind
 from checker.result import PropertyResult, VariantReport
 from checker.transition_system import FairnessConstraint, Property
@@ -241,7 +241,7 @@ def test_fewer_rounds_than_go_by_are_rejected(door: Lowered) -> None:
 
 def test_an_interpreter_that_sees_more_rounds_is_heard(door: Lowered, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the solver accepts the proof: here it is not asked."""
-    from checker import live_proof
+    from checker.liveness import live_proof
 
     monkeypatch.setattr(live_proof, "complaint", lambda *_: None)
     case = target_of(door, "enters").cases[0]
@@ -253,7 +253,7 @@ def test_an_interpreter_that_sees_more_rounds_is_heard(door: Lowered, monkeypatc
 
 
 def test_an_invariant_that_the_interpreter_leaves_is_rejected(door: Lowered, monkeypatch: pytest.MonkeyPatch) -> None:
-    from checker import live_proof
+    from checker.liveness import live_proof
 
     monkeypatch.setattr(live_proof, "complaint", lambda *_: None)
     place = next(variable for variable in door.system.variables if variable.name == "db.open")

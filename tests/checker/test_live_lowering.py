@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.formula import FALSE, TRUE, disjunction, evaluate
+from checker.logic.formula import FALSE, TRUE, disjunction, evaluate
 from checker.lower import Lowered, lower
 from checker.transition_system import Form, Kind, Property
 from spec.event import EventKind, Party, fair_action

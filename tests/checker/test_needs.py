@@ -9,7 +9,7 @@ import pytest
 
 from checker.check import check_file
 from checker.exitcode import ExitCode
-from checker.needs import Breaking, Needs, judge_needs, name_of, names_of
+from checker.needs.needs import Breaking, Needs, judge_needs, name_of, names_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult
 from checker.verdict import Judgement, Proved, Refuted

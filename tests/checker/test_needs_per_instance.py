@@ -12,11 +12,11 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from checker import needs_search
 from checker.exitcode import ExitCode
-from checker.instances import exchanges, split
 from checker.lower import Lowered, lower
-from checker.needs import Breaking, Needs, Tolerated
+from checker.needs import search as needs_search
+from checker.needs.instances import exchanges, split
+from checker.needs.needs import Breaking, Needs, Tolerated
 from checker.options import Options
 from checker.verdict import Judgement
 from spec.typed import Fairness, Model

@@ -11,8 +11,7 @@ from functools import partial
 
 import pytest
 
-from checker import plan
-from checker.decisions import Decision, Decisions
+from checker.certificates.invariant import Invariant
 from checker.engines import shortening
 from checker.engines.best_path import Rank
 from checker.engines.engine import (
@@ -31,9 +30,10 @@ from checker.engines.engine import (
     Undecided,
     Unreachable,
 )
-from checker.invariant import Invariant
 from checker.options import Options
-from checker.plan import Silence, decide
+from checker.planning import plan
+from checker.planning.decisions import Decision, Decisions
+from checker.planning.plan import Silence, decide
 from checker.transition_system import Form, Property, TransitionSystem
 from tests.checker.samples import Closed, FakeEngine, Run, counter, path, prop
 

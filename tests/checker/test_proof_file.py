@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from checker.certificates.proof_file import BadCertificate, document, verify
+from checker.logic.solver import Sat, Unknown, Unsat, answer_text
 from checker.lower import lower
 from checker.options import Options, UsageError
-from checker.proof_file import BadCertificate, document, verify
-from checker.solver import Sat, Unknown, Unsat, answer_text
 from checker.transition_system import Kind
 from checker.verdict import Refuted
 from spec.typecheck import Choice, typecheck
@@ -194,7 +194,7 @@ def test_a_small_closed_set_is_written_down_and_a_large_one_is_not(
     proof(less)["states"].pop()
     wrong = next(each.wrong for each in verify(json.dumps(less), module) if each.name == "finished_was_run")
     assert wrong in ("initiation", "consecution")
-    monkeypatch.setattr("checker.proof_file.SMALL", 3)
+    monkeypatch.setattr("checker.certificates.proof_file.SMALL", 3)
     content = json.loads(document(module, report, options))
     assert content["proofs"] == []
     assert {each["property"] for each in content["without"]} == {"finished_was_run", "model_errors"}

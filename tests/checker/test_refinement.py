@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from checker import refinement
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Reached
 from checker.engines.ic3 import Ic3
 from checker.engines.search import Search
 from checker.options import Options
-from checker.plan import Silence, decide
-from checker.refinement import refined
+from checker.planning import refinement
+from checker.planning.plan import Silence, decide
+from checker.planning.refinement import refined
 from checker.transition_system import Property, TransitionSystem
 from tests.engines.random_systems import random_system
 

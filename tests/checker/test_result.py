@@ -9,7 +9,7 @@ import pytest
 
 from checker.bundle import Failure
 from checker.exitcode import ExitCode, gravest
-from checker.fairness_needs import Relied
+from checker.liveness.fairness_needs import Relied
 from checker.options import Options
 from checker.remark import Remark, RemarkKind
 from checker.result import (

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from checker.assumptions import Assumption, AssumptionKind, Mover
-from checker.live_claim import LiveClaim
-from checker.live_walks import Visit
-from checker.round_count import count
+from checker.liveness.assumptions import Assumption, AssumptionKind, Mover
+from checker.liveness.live_claim import LiveClaim
+from checker.liveness.live_walks import Visit
+from checker.liveness.round_count import count
 from spec.event import Event, EventKind, Party, Slot
 from spec.state import ErrorKind, GlobalState, ModelError
 from spec.typed import (

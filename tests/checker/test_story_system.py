@@ -9,7 +9,7 @@ import pytest
 
 from checker.lower import Lowered, lower
 from checker.options import Options
-from checker.plan import Silence
+from checker.planning.plan import Silence
 from checker.story import tell
 from checker.verdict import NotARun, Runs
 from spec.interpreter import Interpreter

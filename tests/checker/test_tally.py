@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checker.options import Options
+from checker.reports.tally import tally
 from checker.result import FileReport, Judged, PropertyResult, ScenarioResult, VariantReport
-from checker.tally import tally
 from checker.verdict import Judgement, PropertyVerdict, Proved, Refuted, Runs, Scope, Undecided, judge
 from spec.typed import ExpectationVerb, PropertyForm
 from tests.checker.samples import CERTIFICATE, SPAN, expectation, model, trace

@@ -9,8 +9,8 @@ import pytest
 
 from checker.check import check_file
 from checker.options import Options
-from checker.parts import ATOMICITY, DURABILITY, GUARD, SWITCH, parts_of
-from checker.reliance import Why
+from checker.reliance.parts import ATOMICITY, DURABILITY, GUARD, SWITCH, parts_of
+from checker.reliance.reliance import Why
 from checker.remark import RemarkKind
 from checker.result import FileReport
 from checker.verdict import Refuted

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.formula import Formula, Variable, member
-from checker.invariant import Invariant
+from checker.certificates.invariant import Invariant
+from checker.logic.formula import Formula, Variable, member
 from checker.lower import Lowered, lower
-from checker.wording import sentences
+from checker.reports.wording import sentences
 from spec.load import load
 from spec.typecheck import Choice, typecheck
 from spec.types import IdType

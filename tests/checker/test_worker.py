@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from checker.counting import counting_system
+from checker.certificates.invariant import Invariant
+from checker.certificates.rescue import Rescue
 from checker.engines.engine import (
     Bounded,
     Budget,
@@ -24,11 +25,10 @@ from checker.engines.engine import (
     Reporter,
     Undecided,
 )
-from checker.formula import FALSE, TRUE, equals, member
-from checker.invariant import Invariant
-from checker.rescue import Rescue
+from checker.liveness.counting import counting_system
+from checker.logic.formula import FALSE, TRUE, equals, member
+from checker.planning.worker import Decided, Ended, Message, Worker, pack, unpack, wait_for
 from checker.transition_system import Form, LiveCase, Property, TransitionSystem
-from checker.worker import Decided, Ended, Message, Worker, pack, unpack, wait_for
 from tests.checker.samples import Closed, FakeEngine, Unreachable, X, counter, path, prop
 
 P, Q = prop("p"), prop("q")

@@ -8,7 +8,6 @@ from pathlib import Path as File
 from random import Random
 from types import ModuleType
 
-from checker import counting, lasso_system
 from checker.engines import fair_cycles, fair_hull
 from checker.engines.bmc import Bmc
 from checker.engines.closed_set import SearchedStates
@@ -30,6 +29,7 @@ from checker.engines.ic3 import Ic3
 from checker.engines.search import Search
 from checker.engines.state_graph import state_graph
 from checker.engines.symmetry import Symmetry
+from checker.liveness import counting, lasso_system
 from checker.transition_system import Property, TransitionSystem
 from tests.engines.live_reference import Graph, complaint
 from tests.engines.random_systems import random_live_system

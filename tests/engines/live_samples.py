@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, disjunction, equals, member
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, disjunction, equals, member
 from checker.transition_system import (
     Action,
     Constant,

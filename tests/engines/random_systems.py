@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from checker.formula import (
+from checker.logic.formula import (
     FALSE,
     TRUE,
     Formula,

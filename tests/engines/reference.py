@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from checker.engines.engine import Path
-from checker.formula import Formula, evaluate
+from checker.logic.formula import Formula, evaluate
 from checker.transition_system import (
     Action,
     Form,

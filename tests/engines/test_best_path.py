@@ -21,7 +21,7 @@ from checker.engines.search import Search
 from checker.engines.state_table import StateTable
 from checker.engines.step_relation import StepRelation
 from checker.engines.symmetry import Symmetry
-from checker.formula import FALSE, Formula, Role, Variable, conjunction, disjunction, equals
+from checker.logic.formula import FALSE, Formula, Role, Variable, conjunction, disjunction, equals
 from checker.transition_system import (
     Action,
     Constant,

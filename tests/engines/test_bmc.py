@@ -9,8 +9,8 @@ import pytest
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress, Reached, Undecided
 from checker.engines.saving import Doomed, Inconclusive, Saved, Saviour
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, member
-from checker.solver import Answer, Sat, Solver, Unknown
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, member
+from checker.logic.solver import Answer, Sat, Solver, Unknown
 from checker.transition_system import (
     Action,
     Cases,

@@ -11,16 +11,16 @@ from random import Random
 import pytest
 
 from benchmarks.protocol import Size, reference_protocol
+from checker.certificates.invariant import check
 from checker.engines import frames
 from checker.engines.cubes import Cube, Space
 from checker.engines.engine import Bounded, Budget, Coverage, Inductive, Outcome, Progress, Reached, Undecided
 from checker.engines.ic3 import Ic3
 from checker.engines.preimages import Blocked, Preimages
 from checker.engines.state_clauses import StateClauses
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, evaluate, member, negate
-from checker.invariant import check
-from checker.sat import GaveUp, Incremental, sat_solver
-from checker.solver import Model
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, evaluate, member, negate
+from checker.logic.sat import GaveUp, Incremental, sat_solver
+from checker.logic.solver import Model
 from checker.transition_system import (
     Cases,
     Constant,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.counting import complaint
+from checker.certificates.invariant import Invariant
 from checker.engines.best_path import Rank, cost
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Bounded, Budget, FewRounds, Lasso, NoFairCycle, Path, Undecided
@@ -16,7 +16,7 @@ from checker.engines.fair_cycles import FairCycles
 from checker.engines.ic3 import Ic3
 from checker.engines.live import Live, Method
 from checker.engines.search import Search
-from checker.invariant import Invariant
+from checker.liveness.counting import complaint
 from checker.transition_system import Property
 from tests.engines.live_agreement import (
     KINDS,

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from checker import counting, lasso_system
 from checker.engines import fair_cycles, fair_hull
+from checker.liveness import counting, lasso_system
 from tests.engines.live_agreement import Subject, by_counting, by_fair_cycles, by_hull, by_search, mutated, subject
 from tests.engines.live_samples import SAMPLES
 

@@ -9,14 +9,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from checker.encode import Clauses, Layout
 from checker.engines import parallel_steps
 from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Path, Progress, Reached, Undecided
 from checker.engines.parallel_bmc import ParallelBmc
 from checker.engines.parallel_steps import Masks, ParallelSteps, fewest_violated, hang
 from checker.engines.path_trimming import trimmed
-from checker.formula import TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, variables_of
-from checker.solver import Sat, Solver, Unsat
+from checker.logic.encode import Clauses, Layout
+from checker.logic.formula import TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, variables_of
+from checker.logic.solver import Sat, Solver, Unsat
 from checker.transition_system import (
     Action,
     Cases,

@@ -19,7 +19,7 @@ from checker.engines.packing import Columns, Layout, Words
 from checker.engines.search import Search
 from checker.engines.state_table import StateTable, mix
 from checker.engines.symmetry import Symmetry, permuted
-from checker.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, negate
+from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, negate
 from checker.transition_system import (
     Action,
     Cases,

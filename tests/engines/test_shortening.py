@@ -12,10 +12,10 @@ from checker.engines import shortening
 from checker.engines.engine import Budget, Coverage, Outcome, Path, Progress, Reached, Undecided
 from checker.engines.shortening import Shortening, shortened
 from checker.engines.symmetry_breaking import SymmetryBreaking, compared
-from checker.formula import Role, Variable, conjunction, equals, member
-from checker.solver import Answer, Sat, Solver
+from checker.logic.formula import Role, Variable, conjunction, equals, member
+from checker.logic.solver import Answer, Sat, Solver
+from checker.logic.unroll import Unrolling
 from checker.transition_system import Constant, Copy, Form, Permutation, Property, State, TransitionSystem
-from checker.unroll import Unrolling
 from tests.engines.random_systems import random_system
 from tests.engines.reference import Exploration, TooLargeError, complaint, explore, steps
 from tests.engines.test_bmc import Draft, Scripted, counting, invariant, system_of

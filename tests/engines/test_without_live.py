@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from checker.certificates.invariant import Invariant, check
 from checker.engines.bmc import Bmc
 from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import Budget, Coverage, Engine, Outcome, Progress, Undecided
@@ -13,9 +14,8 @@ from checker.engines.packing import Layout
 from checker.engines.parallel_bmc import ParallelBmc
 from checker.engines.search import Search
 from checker.engines.symmetry import Symmetry
-from checker.formula import FALSE, TRUE, Role, Variable, equals
-from checker.invariant import Invariant, check
-from checker.smtlib import obligations
+from checker.logic.formula import FALSE, TRUE, Role, Variable, equals
+from checker.logic.smtlib import obligations
 from checker.transition_system import Action, Constant, Form, Kind, LiveCase, Property, TransitionSystem
 from spec.event import Event, EventKind
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificate import Certificate, certify
-from checker.claim import Asserted, Declared, NoModelError
+from checker.certificates.certificate import Certificate, certify
+from checker.certificates.claim import Asserted, Declared, NoModelError
 from checker.coding import BudgetedCoding
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Budget, Reached, Unreachable

@@ -1,0 +1,1 @@
+"""The evidence behind proofs, its checks, and its files."""

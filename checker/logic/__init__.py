@@ -1,0 +1,1 @@
+"""Formulas, clauses and solvers."""

@@ -1,0 +1,1 @@
+"""Which faults it takes to break a property."""

@@ -1,0 +1,1 @@
+"""Which engines run, in which order and process, and what they have decided."""

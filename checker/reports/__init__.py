@@ -1,0 +1,1 @@
+"""What a check has found, for people: text, JSON and a web page."""

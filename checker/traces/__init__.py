@@ -1,0 +1,1 @@
+"""Files with traces and pictures of them."""
