@@ -251,6 +251,8 @@ def _fix(situation: Situation) -> str | None:
         close = _resembles(token, expected if token is found else _STATEMENT_WORDS | DECLARATION_WORDS)
         if close:
             return f"did you mean `{close}`?"
+    if found.text == "," and BREAK in expected:
+        return "begin a new line, or write `;`, between two of them"
     if "," in expected and found.kind is Kind.WORD:
         return "write `,` between two of them"
     if BREAK in expected and found.kind is Kind.WORD:

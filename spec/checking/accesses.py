@@ -26,7 +26,7 @@ from spec.typed import (
     TupleOf,
     Unwrap,
 )
-from spec.types import BOOL, INT, MapType, OptionalType, RecordType, TupleType, Type
+from spec.types import BOOL, INT, MapType, OptionalType, RecordType, SetType, TupleType, Type
 
 if TYPE_CHECKING:
     from spec.checking.expressions import Expressions
@@ -236,7 +236,8 @@ class Accesses:
             return None
         base = self._expressions.infer(node.base, ctx)
         if base is not None:
-            self._problems.error("E238", node.name.span, f"`{base.type}` has no `{verb}`")
+            fix = set_operation(node) if isinstance(base.type, SetType) else None
+            self._problems.error("E238", node.name.span, f"`{base.type}` has no `{verb}`", fix=fix)
         return None
 
     def _operation_in_expression(self, span: Span, verb: str, ctx: Context) -> None:
@@ -307,3 +308,13 @@ class Accesses:
             return False, None
         made = self._expressions.check(given[0], ctx, wanted)
         return made is not None, made
+
+
+_REMOVING = ("delete", "remove", "discard", "pop", "erase", "take")
+
+
+def set_operation(node: syntax.MethodCall) -> str:
+    """How to write what seems to be meant by a method of a set."""
+    base, sign = node.base.span.text, "-" if node.name.name in _REMOVING else "+"
+    item = node.arguments[0].span.text if len(node.arguments) == 1 else ".."
+    return f"write `{base} := {base} {sign} {{{item}}}`"

@@ -158,7 +158,7 @@ class Expressions:
                 self._misplaced(node, ctx)
                 return None
             case syntax.Not() | syntax.Negative() | syntax.Binary() | syntax.Is():
-                return self._operators.infer(node, ctx)
+                return self._operators.infer(node, ctx, hint)
 
     def _misplaced(self, node: syntax.LeadsTo | syntax.Temporal, ctx: Context) -> None:
         """A temporal operator that is not the one of a `live` property."""

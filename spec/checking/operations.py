@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spec import syntax
-from spec.checking.accesses import LOCK_VERBS, MAP_VERBS, QUEUE_VERBS
+from spec.checking.accesses import LOCK_VERBS, MAP_VERBS, QUEUE_VERBS, set_operation
 from spec.checking.bodies import Body
 from spec.checking.constants import Evaluation, NotConstant
 from spec.checking.places import Places
@@ -35,7 +35,7 @@ from spec.typed import (
     ThreadKind,
     Update,
 )
-from spec.types import BOOL, IdType, MapType, OptionalType, RangeType, Type
+from spec.types import BOOL, IdType, MapType, OptionalType, RangeType, SetType, Type
 from spec.value import domain
 
 
@@ -106,7 +106,9 @@ class Operations:
                 return None
             base = self._expressions.infer(node.base, ctx)
             if base is not None:
-                self._problems.error("E238", node.name.span, f"`{base.type}` has no `{verb}`: it is no queue or lock")
+                fix = set_operation(node) if isinstance(base.type, SetType) else None
+                what = f"`{base.type}` has no `{verb}`: it is no queue or lock"
+                self._problems.error("E238", node.name.span, what, fix=fix)
             return None
         store, declared = member
         if declared is None:
@@ -116,6 +118,10 @@ class Operations:
         if isinstance(declared, Lock) and verb in LOCK_VERBS:
             how = LockVerb.ACQUIRE if verb == "acquire" else LockVerb.RELEASE
             return self.lock(node, statement, ctx, how)
+        if isinstance(declared, StoreValue) and isinstance(declared.type, SetType):
+            what = f"`{declared.type}` has no `{verb}`"
+            self._problems.error("E238", node.name.span, what, fix=set_operation(node))
+            return None
         known = QUEUE_VERBS if isinstance(declared, Queue) else LOCK_VERBS if isinstance(declared, Lock) else ()
         self._expressions.accesses.no_such_verb(store, declared, node.name, list(known))
         return None
@@ -196,6 +202,8 @@ class Operations:
         kind = place.type
         if not isinstance(kind, MapType) or not isinstance(kind.value, OptionalType):
             fix = f"write `{node.base.span.text}[k1].{verb}(..)`" if isinstance(kind, MapType) else None
+            if isinstance(kind, SetType):
+                fix = set_operation(node)
             self._problems.error(
                 "E238", node.span, f"`{verb}` needs a map with optional values; this is `{kind}`", fix=fix
             )

@@ -1,4 +1,4 @@
-"""Operators: logic, comparison, arithmetic, `in` and `is`."""
+"""Operators: logic, comparison, arithmetic, sets, `in` and `is`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spec import syntax
-from spec.checking.conversions import is_number, join, without_optional
+from spec.checking.conversions import is_number, join, join_items, without_optional
 from spec.checking.scope import Context
 from spec.checking.type_resolution import is_key
 from spec.checking.world import World
 from spec.source import Span
-from spec.typed import Binary, Coerce, Expression, IsSome, Literal, Negative, Not, Operator, SetOf, Unwrap
+from spec.typed import (
+    Binary,
+    Coerce,
+    Expression,
+    IsSome,
+    Literal,
+    Local,
+    Negative,
+    Not,
+    Operator,
+    Quantifier,
+    Quantity,
+    SetOf,
+    Unwrap,
+)
 from spec.types import BOOL, INT, IdType, IntType, OptionalType, SetType, Type
 
 if TYPE_CHECKING:
     from spec.checking.expressions import Expressions
 
 _LOGICAL = (Operator.AND, Operator.OR, Operator.IMPLIES, Operator.IFF)
+_OF_SETS = (Operator.PLUS, Operator.MINUS)
 _ORDER = (Operator.LESS, Operator.AT_MOST, Operator.GREATER, Operator.AT_LEAST)
 
 
@@ -26,10 +41,13 @@ class Operators:
 
     def __init__(self, expressions: Expressions, world: World) -> None:
         self._expressions = expressions
+        self._world = world
         self._problems = world.problems
 
-    def infer(self, node: syntax.Not | syntax.Negative | syntax.Binary | syntax.Is, ctx: Context) -> Expression | None:
-        """The typed operation, or None after an error."""
+    def infer(
+        self, node: syntax.Not | syntax.Negative | syntax.Binary | syntax.Is, ctx: Context, hint: Type | None = None
+    ) -> Expression | None:
+        """The typed operation, or None after an error.  `hint`: the type that is hoped for."""
         match node:
             case syntax.Not(span=span, base=base):
                 inner = self._expressions.check(base, ctx, BOOL)
@@ -52,7 +70,7 @@ class Operators:
                     return self._equality(node, ctx)
                 if operator is Operator.IN:
                     return self._membership(node, ctx)
-                return self._arithmetic(node, ctx)
+                return self._arithmetic(node, ctx, hint)
 
     def _is(self, node: syntax.Is, ctx: Context) -> Expression | None:
         inner = self._expressions.infer(node.base, ctx)
@@ -87,10 +105,15 @@ class Operators:
             return None
         return Unwrap(kind, node.span, node) if isinstance(node.type, OptionalType) else node
 
-    def _arithmetic(self, node: syntax.Binary, ctx: Context) -> Expression | None:
+    def _arithmetic(self, node: syntax.Binary, ctx: Context, hoped: Type | None) -> Expression | None:
         sign = node.operator.value
-        hint = None if node.operator in _ORDER else INT
+        hint: Type | None = None if node.operator in _ORDER else INT
+        if node.operator in _OF_SETS and hoped is not None and isinstance(without_optional(hoped), SetType):
+            hint = without_optional(hoped)
         first, second = self._expressions.together((node.left, node.right), ctx, hint)
+        sets = [isinstance(side.type, SetType) for side in (first, second) if side is not None]
+        if node.operator in _OF_SETS and any(sets):
+            return self._of_sets(node, first, second)
         left = self._number(first, sign)
         if left is None and first is not None:
             return None
@@ -102,6 +125,35 @@ class Operators:
         if left.type != right.type:
             left, right = _as_int(left), _as_int(right)
         return Binary(BOOL, node.span, node.operator, left, right)
+
+    def _of_sets(self, node: syntax.Binary, left: Expression | None, right: Expression | None) -> Expression | None:
+        """`s + t` and `s - t`, sets of the same items: what is in either, and what is in s and not in t."""
+        if left is None or right is None:
+            return None
+        for side, other in ((left, right), (right, left)):
+            if not isinstance(side.type, SetType):
+                fix = f"write `{{{side.span.text}}}`" if join(side.type, _item(other.type)) is not None else None
+                what = f"`{node.operator.value}` needs two sets here; this is `{side.type}`"
+                self._problems.error("E224", side.span, what, fix=fix)
+                return None
+        wanted = right.type if isinstance(left, SetOf) else left.type
+        around = join_items(_item(left.type), _item(right.type))
+        if isinstance(left, SetOf) and isinstance(right, SetOf) and around is not None:
+            wanted = SetType(around)
+        first = self._expressions.conversions.coerce(left, wanted)
+        second = self._expressions.conversions.coerce(right, wanted)
+        if first is None or second is None:
+            return None
+        item, key = _item(wanted), self._world.bound_key("item")
+
+        def among(members: Expression) -> Expression:
+            return Binary(BOOL, node.span, Operator.IN, Local(item, node.span, key), members)
+
+        added = node.operator is Operator.PLUS
+        operator = Operator.OR if added else Operator.AND
+        rest = among(second) if added else Not(BOOL, node.span, among(second))
+        body = Binary(BOOL, node.span, operator, among(first), rest)
+        return Quantifier(wanted, node.span, Quantity.ALL, key, "item", item, body)
 
     def _equality(self, node: syntax.Binary, ctx: Context) -> Expression | None:
         left, right = self._expressions.together((node.left, node.right), ctx, None)
@@ -169,6 +221,11 @@ class Operators:
                 return None
             result = equal if result is None else Binary(BOOL, node.span, Operator.OR, result, equal)
         return result
+
+
+def _item(kind: Type) -> Type:
+    assert isinstance(kind, SetType)
+    return kind.item
 
 
 def _as_int(node: Expression) -> Expression:

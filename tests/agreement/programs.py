@@ -496,7 +496,7 @@ class Program:
         w = self.work_value()
         n = self.one(["0", "1", *self.of(NUMBER)])
         lines = [
-            [f"ex.group := {{{w}}}"],
+            [f"ex.group := {self.one(['', '', 'ex.group + ', 'ex.group - '])}{{{w}}}"],
             [f"ex.big[{w}] := Big{{c: {self.one(['0', '2', '3'])}, who: {self.one(['none', w])}}}"],
             [f"ex.big[{w}].c := {self.one(['1', '3'])}"],
             [f"ex.big[{w}].who := {self.one(['none', w])}"],

@@ -40,7 +40,7 @@ VALUE_CODES: tuple[Code, ...] = (
     Code(
         "E224",
         "arithmetic on something that is no number",
-        "`+ - * / %` and `< <= > >=` take integers.",
+        "`+ - * / %` and `< <= > >=` take integers; `+` and `-` also take two sets of the same items.",
         example(cover="exists w: Workflow. db.workflow[w] > RUNNING"),
         example(cover="exists w: Workflow. db.workflow[w] != RUNNING"),
     ),
