@@ -154,6 +154,15 @@ def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
     )
     _timeout(asked, "for each variant")
+    asked.add_argument(
+        "--timeout-property", type=_seconds, metavar="SECONDS", help="at most, for each property of a variant"
+    )
+    asked.add_argument(
+        "--timeout-total",
+        type=_seconds,
+        metavar="SECONDS",
+        help="for everything together; what has not begun by then is listed as undecided",
+    )
     _states(asked)
     asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from checker.time_limit import TimeLimit
+
 DEFAULT_TIMEOUT = 120.0
 
 
@@ -18,6 +20,8 @@ class Options:
     depth       no longer runs are looked at
     engine      "auto", "search", "bmc", "ic3" or "parallel"
     timeout     seconds for each variant
+    timeout_property  most seconds for each property of a variant
+    total       until when all must be done that is asked of all variants
     states      most states that the search stores (None: its own limit)
     symmetry    whether engines may use symmetry
     needs       whether to find, for every property, which faults it takes to break it
@@ -38,6 +42,8 @@ class Options:
     depth: int | None = None
     engine: str = "auto"
     timeout: float = DEFAULT_TIMEOUT
+    timeout_property: float | None = None
+    total: TimeLimit | None = None
     states: int | None = None
     symmetry: bool = True
     needs: bool = False
@@ -48,6 +54,10 @@ class Options:
     crash_points: bool = False
     strict: bool = False
 
+    def time_limit(self) -> TimeLimit:
+        """That of what begins now and may take as long as a variant."""
+        return TimeLimit.after(self.timeout, "timeout").or_sooner(self.total)
+
     @property
     def changes_model(self) -> bool:
         """Whether the model that is checked is another one than its expectations speak of."""
@@ -57,6 +67,17 @@ class Options:
     def asks_for_bound(self) -> bool:
         """Whether a verdict up to a depth is what the user asked for."""
         return self.depth is not None or self.engine in ("bmc", "parallel")
+
+    def is_as_asked(self, depth: int, reason: str) -> bool:
+        """Whether a verdict up to this depth is: it goes as deep as was asked for, or as far as an engine goes that
+        gives nothing else.  Where time, memory or another `reason` has cut it short it is not."""
+        if self.depth is not None:
+            return depth >= self.depth
+        return self.asks_for_bound and reason.startswith(DEPTH_LIMIT)
+
+
+DEPTH_LIMIT = "the depth limit"
+"""What a reason begins with where an engine went as far as it was to go."""
 
 
 class UsageError(Exception):

@@ -14,6 +14,7 @@ from checker.needs.needs import Needs
 from checker.options import Options
 from checker.reliance.reliance import Why
 from checker.remark import Remark
+from checker.time_limit import OUT_OF_TIME
 from checker.verdict import (
     HoldsTo,
     Judgement,
@@ -57,8 +58,10 @@ class PropertyResult:
     def code(self, options: Options) -> ExitCode:
         code = _code(self.verdict, self.judged, options)
         partial = options.needs and self.needs is not None and not self.needs.complete
+        if partial and options.asks_for_bound and self.needs is not None:
+            partial = OUT_OF_TIME in self.needs.reason
         partial = partial or (options.fairness and isinstance(self.fairness, Relied) and not self.fairness.complete)
-        return gravest((code, ExitCode.INCONCLUSIVE)) if partial and not options.asks_for_bound else code
+        return gravest((code, ExitCode.INCONCLUSIVE)) if partial else code
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,8 @@ def _code(verdict: Verdict, judged: tuple[Judged, ...], options: Options) -> Exi
             return ExitCode.REFUTED
         case Undecided():
             return ExitCode.INCONCLUSIVE
-        case HoldsTo() | UncoveredTo():
-            return ExitCode.MET if options.asks_for_bound else ExitCode.INCONCLUSIVE
+        case HoldsTo(depth=depth, reason=reason) | UncoveredTo(depth=depth, reason=reason):
+            return ExitCode.MET if options.is_as_asked(depth, reason) else ExitCode.INCONCLUSIVE
         case _:
             return ExitCode.MET
 
@@ -100,7 +103,9 @@ class VariantReport:
     """variant None: the model's defaults.  model None: this choice does not type-check (`errors` say why).
     warnings: of the type checker.  activity: None unless the whole state space was explored.
     interrupted: the user stopped it; what was not decided by then is UNDECIDED.
-    crash_map: None where that was not asked."""
+    crash_map: None where that was not asked.
+    cut_short: why not all was done that was asked, other than an interrupt; None where all was.
+    begun: False where that was to be checked only after the time for everything."""
 
     variant: str | None
     doc: str
@@ -116,6 +121,8 @@ class VariantReport:
     seconds: float = 0.0
     interrupted: bool = False
     crash_map: CrashMap | None = None
+    cut_short: str | None = None
+    begun: bool = True
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -125,7 +132,7 @@ class VariantReport:
         codes = [result.code(options) for result in self.results]
         codes += [ExitCode.OWN_ERROR for _ in self.failures]
         codes += [ExitCode.MODEL for _ in self.errors]
-        codes += [ExitCode.INCONCLUSIVE] * self.interrupted
+        codes += [ExitCode.INCONCLUSIVE] * (self.interrupted or self.cut_short is not None)
         codes += [ExitCode.INCONCLUSIVE for found in (self.crash_map,) if found is not None and not found.complete]
         if options.strict:
             codes += [ExitCode.REFUTED for _ in self.remarks]

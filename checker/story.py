@@ -15,6 +15,7 @@ from checker.lower import Lowered
 from checker.options import Options
 from checker.planning.plan import Observer, decide
 from checker.story_system import follows, passed, story_system, told_by
+from checker.time_limit import TimeLimit
 from checker.verdict import NotARun, Runs, ScenarioVerdict, Undecided
 from counterexamples.replay import replay
 from counterexamples.trace import Trace
@@ -32,14 +33,14 @@ def tell(
     interpreter: Interpreter,
     options: Options,
     observer: Observer,
-    deadline: float,
+    limit: TimeLimit,
 ) -> ScenarioVerdict:
-    """A run that follows the scenario, or that there is none; undecided at the deadline.  Depth and engine of the
+    """A run that follows the scenario, or that there is none; undecided at the limit.  Depth and engine of the
     options do not apply.  Raises OwnError when the evidence does not stand, and KeyboardInterrupt."""
     story = story_system(lowered, scenario)
     system = story.system if options.symmetry else replace(story.system, swaps=())
     anything = replace(options, depth=None, engine="auto")
-    decisions = decide(system, story.places[-1:], story.places[:-1], anything, observer, deadline, helpers=("bmc",))
+    decisions = decide(system, story.places[-1:], story.places[:-1], anything, observer, limit, helpers=("bmc",))
     if decisions.failures:
         raise OwnError(decisions.failures[0])
     outcome = decisions.of(story.places[-1]).outcome

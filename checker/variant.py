@@ -30,6 +30,7 @@ from checker.planning.plan import HELPERS, Observer, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell
+from checker.time_limit import TimeLimit
 from checker.transition_system import Form, Property
 from checker.vacuity import Change, changes_of, is_never_reached
 from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
@@ -89,24 +90,24 @@ class _Check:
         self.interpreter = Interpreter(model)
         self.interrupted = False
         self.crash_map: CrashMap | None = None
-        self.cut_short = "our own error"
+        self.cut_short: str | None = None
+        self.begun = True
         self.started = time.monotonic()
+        self.limit = options.time_limit()
 
     def run(self, scenarios: Sequence[Scenario]) -> VariantReport:
         try:
-            deadline = self.started + self.options.timeout
-            lowered = lower(self.model, max_faults=self.options.max_faults, deadline=deadline)
-            self._check_properties(lowered)
-            self._find_needs()
-            self._find_fairness(lowered)
-            self._tell(scenarios, lowered)
-            self._map_crash_points()
+            if self.options.total is not None and self.options.total.has_passed():
+                self.begun = False
+                self.cut_short = f"not begun: {self.options.total.reason}"
+            else:
+                self._check(scenarios)
         except KeyboardInterrupt:
             self.interrupted = True
         except OwnError as error:
             self._failed(error.failure)
         except LoweringLimit as limit:
-            self.cut_short = str(limit)
+            self.cut_short = f"{limit} ({self.limit.name})" if self.limit.has_passed() else str(limit)
         except MemoryError:
             self.cut_short = "memory ran out"
         except Exception as error:
@@ -127,7 +128,17 @@ class _Check:
             seconds=time.monotonic() - self.started,
             interrupted=self.interrupted,
             crash_map=self.crash_map,
+            cut_short=self.cut_short,
+            begun=self.begun,
         )
+
+    def _check(self, scenarios: Sequence[Scenario]) -> None:
+        lowered = lower(self.model, max_faults=self.options.max_faults, deadline=self.limit.until)
+        self._check_properties(lowered)
+        self._find_needs()
+        self._find_fairness(lowered)
+        self._tell(scenarios, lowered)
+        self._map_crash_points()
 
     def _check_properties(self, lowered: Lowered) -> None:
         targets = [target for target in lowered.system.properties if self._is_wanted(target.name)]
@@ -136,9 +147,10 @@ class _Check:
         covers += [change.cover for change in changes.values() if change.cover is not None]
         if lowered.rest is not None and any(target.form is Form.AT_REST for target in targets):
             covers.append(lowered.rest)
-        deadline = self.started + self.options.timeout
         system = lowered.system if self.options.symmetry else replace(lowered.system, swaps=())
-        decisions = decide(system, targets, covers, self.options, self.observer, deadline)
+        decisions = decide(
+            system, targets, covers, self.options, self.observer, self.limit, each=self.options.timeout_property
+        )
         self.interrupted = decisions.interrupted
         for failure in decisions.failures:
             self._failed(failure)
@@ -228,10 +240,11 @@ class _Check:
         wanted = self.options.fairness or self.options.repairs
         if not asked or not wanted or self.interrupted or self.failures:
             return
-        seconds = self.options.timeout if self.options.fairness else _QUICKLY
-        deadline = time.monotonic() + seconds
+        limit = self.options.time_limit()
+        if not self.options.fairness:
+            limit = limit.or_sooner(TimeLimit(time.monotonic() + _QUICKLY))
         helpers = HELPERS if self.options.fairness else ()
-        search = FairnessSearch(lowered, self.options, self.observer, self.context, deadline, helpers)
+        search = FairnessSearch(lowered, self.options, self.observer, self.context, limit, helpers)
         for place, result in enumerate(self.properties):
             if result in asked:
                 target = next(each for each in lowered.system.properties if each.name == result.name)
@@ -262,9 +275,8 @@ class _Check:
         for scenario in scenarios:
             if self.interrupted:
                 return
-            deadline = max(self.started + self.options.timeout, time.monotonic() + _GRACE)
             try:
-                verdict = tell(scenario, lowered, self.interpreter, self.options, self.observer, deadline)
+                verdict = tell(scenario, lowered, self.interpreter, self.options, self.observer, self._of_a_scenario())
             except OwnError as error:
                 self._failed(error.failure)
                 verdict = Undecided(f"our own error: {error.failure.message}")
@@ -272,9 +284,17 @@ class _Check:
                 ScenarioResult(scenario.name, scenario.span, scenario.doc, verdict, self._judge(scenario.name, verdict))
             )
 
+    def _of_a_scenario(self) -> TimeLimit:
+        """The limit of one that begins now: it has a moment even when the variant's own time is used up."""
+        limit = TimeLimit(self.started + self.options.timeout, f"timeout {self.options.timeout:g} s")
+        limit = replace(limit, until=max(limit.until, time.monotonic() + _GRACE))
+        if self.options.timeout_property is not None:
+            limit = limit.or_sooner(TimeLimit.after(self.options.timeout_property, "timeout-property"))
+        return limit.or_sooner(self.options.total)
+
     def _complete(self, scenarios: Sequence[Scenario]) -> None:
         """Gives a verdict to everything that has none because the check was cut short."""
-        reason = INTERRUPTED if self.interrupted else self.cut_short
+        reason = INTERRUPTED if self.interrupted else self.cut_short or "our own error"
         known = {result.name for result in self.properties}
         for name in [declared.name for declared in self.model.properties]:
             if name not in known and self._is_wanted(name):

@@ -154,7 +154,7 @@ def test_other_commands_take_what_means_the_same_there(tmp_path: Path) -> None:
 def test_an_unknown_key_is_told_with_its_line_and_a_suggestion(tmp_path: Path) -> None:
     (tmp_path / "counterpoint.toml").write_text('# tmeout\nhtml = """\ntmeout = 1\n"""\n\ntmeout = 60\nstrict = true\n')
     error = complaint(tmp_path)
-    assert (error.code, error.hint) == ("E432", "did you mean 'timeout'?")
+    assert (error.code, error.hint) == ("E432", "did you mean 'timeout' or 'timeout-total'?")
     assert error.message.startswith("counterpoint.toml:6: ")
     (tmp_path / "counterpoint.toml").write_text("--max_faults = 3\n")
     assert complaint(tmp_path).hint == "did you mean 'max-faults'?"

@@ -24,6 +24,7 @@ from checker.reports.report import View, hint, render
 from checker.reports.report_json import document
 from checker.reports.tally import tally
 from checker.result import FileReport, VariantReport
+from checker.time_limit import TimeLimit
 from checker.verdict import Scope
 from spec import syntax
 from spec.load import load
@@ -178,6 +179,8 @@ def _options(arguments: argparse.Namespace) -> Options:
         depth=arguments.depth,
         engine=arguments.engine,
         timeout=arguments.timeout,
+        timeout_property=arguments.timeout_property,
+        total=None if arguments.timeout_total is None else TimeLimit.after(arguments.timeout_total, "timeout-total"),
         states=arguments.states,
         symmetry=not arguments.no_symmetry,
         needs=arguments.needs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.options import Options
 from checker.planning.decisions import Decisions
 from checker.planning.plan import Observer, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import Form, Property
 from checker.verdict import HoldsTo, Proved, Refuted, Undecided
 from counterexamples import replay
@@ -153,8 +153,8 @@ class _PointClaim:
 
 def crash_map(model: Model, options: Options, observer: Observer, context: Context) -> CrashMap:
     """The map of a model with its fault classes.  Raises LoweringLimit for a model that is too large."""
-    deadline = time.monotonic() + options.timeout
-    lowered = lower(model, deadline=deadline)
+    limit = options.time_limit()
+    lowered = lower(model, deadline=limit.until)
     points = points_of(model, (action.event for action in lowered.system.actions))
     every = [Cell(point, moment) for point in points for moment in MOMENTS]
     possible = _possible(lowered, every)
@@ -163,7 +163,7 @@ def crash_map(model: Model, options: Options, observer: Observer, context: Conte
     asked = [p for p in wanted if p.form in FORMS]
     system = point_system(lowered, possible, asked)
     return _Mapping(system, points, every, [p.name for p in wanted if p.form not in FORMS], context).run(
-        options, observer, deadline
+        options, observer, limit
     )
 
 
@@ -199,10 +199,10 @@ class _Mapping:
         self.failures: list[Failure] = []
         self.certificates: dict[int, Certificate | None] = {}
 
-    def run(self, options: Options, observer: Observer, deadline: float) -> CrashMap:
+    def run(self, options: Options, observer: Observer, limit: TimeLimit) -> CrashMap:
         system = self.system.system if options.symmetry else replace(self.system.system, swaps=())
         targets = [question.target for question in self.system.questions]
-        decisions = decide(system, targets, (), replace(options, engine="search"), observer, deadline)
+        decisions = decide(system, targets, (), replace(options, engine="search"), observer, limit)
         self.failures += decisions.failures
         found: dict[tuple[str, Cell | None], Verdict] = {}
         interrupted = decisions.interrupted

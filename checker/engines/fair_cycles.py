@@ -27,13 +27,13 @@ from checker.engines.state_table import Numbers
 from checker.engines.symmetry import Symmetry
 from checker.liveness.fairness import may_stay
 from checker.logic.formula import TRUE, Formula
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import FairnessConstraint, Form, Kind, LiveCase, Property, TransitionSystem
 
 SHARE = 0.6
 """Of the time, this may be spent on exploring; the rest is for the cycles."""
 MOST_STATES = 5_000_000
 MEMORY = "memory ran out"
-TIME = "the time limit was reached"
 NOT_LIVE = "fair-cycles looks at infinite runs only"
 
 
@@ -73,7 +73,7 @@ def _decide(system: TransitionSystem, left: list[Property], budget: Budget, repo
     none: list[Property] = []
     for target in list(left):
         if budget.expired():
-            decide(target, Undecided(TIME))
+            decide(target, Undecided(OUT_OF_TIME))
         elif (lasso := search.lasso(target)) is not None:
             decide(target, lasso)
         elif graph.cut is None:

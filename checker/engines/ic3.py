@@ -28,6 +28,7 @@ from checker.engines.rescues import Rescues
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saviour
 from checker.logic.formula import Formula, conjunction, disjunction, evaluate, member, negate, variables_of
 from checker.logic.sat import GaveUp, Incremental, sat_solver
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Action, Cases, Copy, Form, Property, State, TransitionSystem, after, successor
 
 LARGEST_ORBIT = 5_000
@@ -143,7 +144,7 @@ class _Run:
         self.rescues = None if unless is None else Rescues(self.system, self.saviour, unless, self.swaps)
         try:
             if self.budget.expired():
-                return Undecided("out of time")
+                return Undecided(OUT_OF_TIME)
             return self._decide(target)
         except (GaveUp, _NotKnown) as failure:
             return self._bounded(target, failure.reason)
@@ -391,7 +392,7 @@ class _Run:
     def _tick(self) -> None:
         now = time.monotonic()
         if self.budget.deadline is not None and now >= self.budget.deadline:
-            raise GaveUp("out of time")
+            raise GaveUp(OUT_OF_TIME)
         if now - self.reported >= _PROGRESS_INTERVAL:
             self.reported = now
             self.reporter.progress(Progress(Ic3.name, self.level, None, None))

@@ -16,6 +16,7 @@ from checker.engines.preimages import Predecessor, Preimages
 from checker.engines.state_clauses import StateClauses
 from checker.logic.formula import Formula
 from checker.logic.sat import GaveUp, Incremental
+from checker.time_limit import OUT_OF_TIME
 
 _SECONDS = 1.0
 """For the trials."""
@@ -76,7 +77,7 @@ class _Core:
         for number in queue:
             for image in self.orbits[number].images:
                 if solver.deadline is not None and time.monotonic() >= solver.deadline:
-                    raise GaveUp("out of time")
+                    raise GaveUp(OUT_OF_TIME)
                 answer = self.preimages.blocked(self.clauses, image, prefix)
                 if isinstance(answer, Predecessor):
                     return answer

@@ -33,6 +33,7 @@ from checker.engines.ic3 import Ic3
 from checker.engines.search import Search
 from checker.liveness.counting import counting_system
 from checker.liveness.lasso_system import LassoSystem, lasso_system
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Form, Property, TransitionSystem
 
 GRAPH_SHARE = 0.4
@@ -46,7 +47,6 @@ SMALL = 300_000
 DEEPEST = 100_000
 """Bounded model checking goes so deep if time does not stop it."""
 SHORTEST = "no lasso of fewer steps violates it"
-TIME = "the time limit was reached"
 NOT_LIVE = "live looks at infinite runs only"
 
 
@@ -92,7 +92,7 @@ class _Run:
             budget = replace(self.budget, deadline=deadline)
             known = self._outcomes(FairCycles(), self.system, targets, budget)
         for number, target in enumerate(targets):
-            outcome = known.get(target, Undecided(TIME))
+            outcome = known.get(target, Undecided(OUT_OF_TIME))
             if self.method is not Method.FAIR_CYCLES:
                 share = 1 / (len(targets) - number)
                 if isinstance(outcome, Bounded | Undecided):
@@ -140,7 +140,7 @@ class _Run:
         ways: list[_Lassos | _Counting] = [] if lassos is None else [lassos]
         if self.method is not Method.LASSO:
             ways.append(_Counting(self, target))
-        reason = TIME
+        reason = OUT_OF_TIME
         turn = FIRST_TURN
         while ways and not self._is_over(deadline):
             for way in list(ways):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checker.logic.formula import FALSE, TRUE, Formula, Op, conjunction, disjunction, evaluate, negate, variables_of
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Action, Cases, Copy, Kind, Reachability, State, TransitionSystem, after, successor
 
 STATE_LIMIT = 200_000
@@ -81,7 +82,7 @@ class Saviour:
             if len(queue) > limit:
                 return Inconclusive(f"more than {limit} states can be reached from a candidate")
             if deadline is not None and time.monotonic() >= deadline:
-                return Inconclusive("out of time")
+                return Inconclusive(OUT_OF_TIME)
         if at_frontier:
             return Inconclusive("an unbounded integer left the explored window on the way to the goal")
         return Doomed(len(queue))

@@ -30,6 +30,7 @@ from checker.engines.state_table import MAXIMUM, Numbers, StateTable, mix
 from checker.engines.step_relation import Firing, StepRelation, step_watch
 from checker.engines.symmetry import Symmetry, image_formulas
 from checker.logic.formula import FALSE, Formula, conjunction, negate
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
 
 CHUNK = 1 << 15
@@ -47,7 +48,6 @@ SHORTEST_ONLY = "breadth-first search, not for fewest faults: all shorter paths 
 WINDOW = "an unbounded integer left the explored window"
 DEPTH = "the depth limit was reached"
 STATES = "the limit on the number of states was reached"
-TIME = "the time limit was reached"
 MEMORY = "memory ran out"
 
 
@@ -164,7 +164,7 @@ class _Run:
                 self.levels.append(last)
                 for begin in range(first, last, CHUNK):
                     if self._out_of_time():
-                        raise _StopError(TIME)
+                        raise _StopError(OUT_OF_TIME)
                     self._expand(begin, min(begin + CHUNK, last))
                     self._tell()
                     if self._all_decided():
@@ -397,7 +397,7 @@ class _Run:
             return MEMORY
         if closure.finished:
             return None
-        return TIME if self.budget.expired() else STATES
+        return OUT_OF_TIME if self.budget.expired() else STATES
 
     def _bound(self) -> tuple[int, str]:
         """The depth to which every state and step was looked at (if the space is not closed), and why no further."""

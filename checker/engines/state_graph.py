@@ -18,6 +18,7 @@ from checker.engines.packing import Batch, Columns, Flags, Indices, Layout
 from checker.engines.state_table import Numbers, StateTable
 from checker.engines.step_relation import StepRelation
 from checker.logic.formula import FALSE, Formula, conjunction, negate
+from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import State, TransitionSystem
 
 CHUNK = 1 << 15
@@ -26,7 +27,6 @@ MOST_EDGES = 60_000_000
 DEPTH = "the depth limit was reached"
 STATES = "the limit on the number of states was reached"
 STEPS = "the limit on the number of steps was reached"
-TIME = "the time limit was reached"
 WINDOW = "an unbounded integer left the explored window"
 
 ActionIndices = NDArray[np.int32]
@@ -170,7 +170,7 @@ class _Exploration:
 
     def _why_stop(self) -> str | None:
         if self.budget.expired():
-            return TIME
+            return OUT_OF_TIME
         if self.graph.table.count >= self.budget.states:
             return STATES
         return STEPS if self.edges >= MOST_EDGES else None

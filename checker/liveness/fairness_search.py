@@ -39,6 +39,7 @@ from checker.logic.formula import disjunction
 from checker.lower import Lowered
 from checker.options import Options
 from checker.planning.plan import HELPERS, Observer, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import FairnessConstraint, Property, TransitionSystem
 from checker.verdict import PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.trace import Trace
@@ -77,15 +78,15 @@ class FairnessSearch:
         options: Options,
         observer: Observer,
         context: Context,
-        deadline: float,
+        limit: TimeLimit,
         helpers: tuple[str, ...] = HELPERS,
     ) -> None:
-        """deadline: on the clock of `time.monotonic`.  helpers: as for `checker.planning.plan.decide`."""
+        """limit: for the whole search.  helpers: as for `checker.planning.plan.decide`."""
         self._lowered = lowered
         self._options = options
         self._observer = observer
         self._context = context
-        self._deadline = deadline
+        self._limit = limit
         self._helpers = helpers
         self.interrupted = False
         self.failures: list[Failure] = []
@@ -170,19 +171,18 @@ class FairnessSearch:
 
     def _ask(self, target: Property, assumptions: Assumptions) -> PropertyVerdict:
         """The verdict on the property with just these assumptions."""
-        left = self._deadline - time.monotonic()
-        if left <= 0 or self.interrupted:
-            return Undecided("interrupted" if self.interrupted else "the time is used up")
+        if self._limit.has_passed() or self.interrupted:
+            return Undecided("interrupted" if self.interrupted else self._limit.reason)
         model = self._lowered.model
         fair = with_fairness(model, {**dict.fromkeys(assumed(model), Fairness.UNFAIR), **assumptions})
         system = self._lowered.system
         constraints = tuple(_constraints(system, Interpreter(fair).topology, strength(fair, assumptions)))
         lowered = replace(self._lowered, model=fair, system=replace(system, fairness=constraints))
-        deadline = time.monotonic() + left * _SHARE
+        limit = replace(self._limit, until=time.monotonic() + self._limit.left() * _SHARE)
         options = replace(self._options, engine="auto", depth=None)
         # Any lasso will do.
         target = replace(target, shown=False)
-        decisions = decide(lowered.system, (target,), (), options, self._observer, deadline, helpers=self._helpers)
+        decisions = decide(lowered.system, (target,), (), options, self._observer, limit, helpers=self._helpers)
         self.interrupted = self.interrupted or decisions.interrupted
         if decisions.failures:
             self.failures += decisions.failures

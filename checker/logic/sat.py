@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from checker.logic.solver import Model, Sat, Solver, Unsat
+from checker.time_limit import OUT_OF_TIME
 
 PYSAT_SOLVER = "minisat22"
 _CONFLICTS = 4_000
@@ -82,7 +83,7 @@ class PySat:
             if answer is not None:
                 return bool(answer)
             if time.monotonic() >= self.deadline:
-                raise GaveUp("out of time")
+                raise GaveUp(OUT_OF_TIME)
 
     def model(self) -> Model:
         values = self._solver.get_model()

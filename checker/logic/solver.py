@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from checker.time_limit import OUT_OF_TIME
+
 Literals = npt.NDArray[np.int64]
 """Clauses one after the other, each ended by a 0."""
 
@@ -90,7 +92,7 @@ class Solver:
         Raises KeyboardInterrupt when interrupted; z3's own failures become Unknown.
         """
         if seconds is not None and seconds <= 0:
-            return Unknown("out of time")
+            return Unknown(OUT_OF_TIME)
         z3 = self._z3
         try:
             self._hand_on()
@@ -108,7 +110,7 @@ class Solver:
         if "keyboard" in reason:
             # During a check z3 catches SIGINT itself, and Python never hears of it.
             raise KeyboardInterrupt
-        return Unknown(_shortened(reason))
+        return _unknown(reason, seconds)
 
     def core(self) -> tuple[int, ...]:
         """After Unsat: assumptions of that question that cannot be true together."""
@@ -160,7 +162,7 @@ def answer_text(text: str, seconds: float | None = None) -> Answer:
     import z3
 
     if seconds is not None and seconds <= 0:
-        return Unknown("out of time")
+        return Unknown(OUT_OF_TIME)
     solver: Any = z3.SolverFor("QF_FD", ctx=z3.Context())
     try:
         if seconds is not None:
@@ -176,7 +178,13 @@ def answer_text(text: str, seconds: float | None = None) -> Answer:
         reason = str(error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error)
     if "keyboard" in reason:
         raise KeyboardInterrupt
-    return Unknown(_shortened(reason))
+    return _unknown(reason, seconds)
+
+
+def _unknown(reason: str, seconds: float | None) -> Unknown:
+    """What z3's reason means, when it had so many seconds."""
+    late = seconds is not None and reason in ("timeout", "canceled")
+    return Unknown(OUT_OF_TIME if late else _shortened(reason))
 
 
 @dataclass

@@ -28,6 +28,7 @@ from checker.needs.state import Believed, NeedsState, Question
 from checker.options import Options
 from checker.planning.decisions import Decisions
 from checker.planning.plan import Observer, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples import replay
@@ -47,14 +48,14 @@ class NeedsSearch:
     """Finds the fault sets of the properties of one model, whose fault classes are the ones in question."""
 
     def __init__(
-        self, model: Model, options: Options, observer: Observer, context: Context, deadline: float | None = None
+        self, model: Model, options: Options, observer: Observer, context: Context, limit: TimeLimit | None = None
     ) -> None:
-        """deadline: on the clock of `time.monotonic`; by default as long from now as the options allow a variant."""
+        """limit: for the whole search; by default it may take as long from now as the options allow a variant."""
         self._model = model
         self._options = options
         self._observer = observer
         self._context = context
-        self._deadline = time.monotonic() + options.timeout if deadline is None else deadline
+        self._limit = options.time_limit() if limit is None else limit
         self.failures: list[Failure] = []
         self.interrupted = False
 
@@ -70,11 +71,11 @@ class NeedsSearch:
             return {name: Needs(classes, (), (), (frozenset(),), reason) for name in known}
         alike = exchanges(self._model) if self._options.symmetry else ()
         states = [NeedsState(name, classes, alike) for name in known]
-        reason = "the time is used up"
+        reason = self._limit.reason
         try:
             for state in states:
                 self._learn(state, state.lattice.full, self._own(known[state.name]))
-            while time.monotonic() < self._deadline and not self.interrupted and self._step(states):
+            while not self._limit.has_passed() and not self.interrupted and self._step(states):
                 pass
         except KeyboardInterrupt:
             self.interrupted = True
@@ -113,9 +114,8 @@ class NeedsSearch:
         lowered = lower(model, max_faults=self._options.max_faults)
         targets = [target for target in lowered.system.properties if target.name in names]
         system = lowered.system if self._options.symmetry else replace(lowered.system, swaps=())
-        now = time.monotonic()
-        deadline = now + max(0.0, self._deadline - now) * _SHARE
-        decisions = decide(system, targets, (), self._options, self._observer, deadline)
+        limit = replace(self._limit, until=time.monotonic() + self._limit.left() * _SHARE)
+        decisions = decide(system, targets, (), self._options, self._observer, limit)
         self.interrupted = self.interrupted or decisions.interrupted
         for failure in decisions.failures:
             self._failed(failure)

@@ -86,7 +86,10 @@ def _of_variant(variant: VariantReport, report: FileReport, options: Options) ->
         yield _remarked(remark.kind.name, remark.message, remark.span, report, name, options)
     for failure in variant.failures:
         yield Complaint(INTERNAL, Level.ERROR, failure.message, None, report.name, name, failure.subject or "")
-    for result in variant.results:
+    if variant.cut_short is not None:
+        message = variant.cut_short if not variant.begun else f"the check was cut short: {variant.cut_short}"
+        yield Complaint(UNDECIDED, Level.ERROR, message, None, report.name, name, "")
+    for result in variant.results if variant.begun else ():
         yield from _of_result(result, variant, report, options)
 
 

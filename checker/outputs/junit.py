@@ -59,6 +59,9 @@ def _variant(report: FileReport, variant: VariantReport, options: Options) -> ET
     if variant.errors or variant.failures:
         case = ET.SubElement(suite, "testcase", name="model", classname=where, time="0.000")
         _wrong(case, variant.errors, [failure.message for failure in variant.failures])
+    if variant.cut_short is not None and not variant.results:
+        case = ET.SubElement(suite, "testcase", name="model", classname=where, time="0.000")
+        ET.SubElement(case, "error", type="UNDECIDED", message=_clean(variant.cut_short))
     for result in variant.results:
         case = ET.SubElement(suite, "testcase", name=_clean(result.name), classname=where, time="0.000")
         _fill(case, result, options)

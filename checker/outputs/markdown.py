@@ -50,6 +50,13 @@ def _file(report: FileReport, options: Options) -> Iterator[tuple[str, bool]]:
     if any(variant.results for variant in report.variants):
         rows = "".join(_row(variant, result, options) for variant in report.variants for result in variant.results)
         yield f"| | variant | property | verdict | evidence |\n| --- | --- | --- | --- | --- |\n{rows}\n", False
+    short = [variant for variant in report.variants if variant.cut_short is not None and variant.begun]
+    if short:
+        yield (
+            "".join(f"- ❔ {_escaped(f'{v.variant or report.name}: cut short: {v.cut_short}')}\n" for v in short)
+            + "\n",
+            False,
+        )
     tolerance = "".join(_needs(v, r) for v in report.variants for r in v.properties if r.needs is not None)
     if tolerance:
         head = "| variant | property | broken by | safe under |\n| --- | --- | --- | --- |\n"

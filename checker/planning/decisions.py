@@ -17,6 +17,7 @@ from checker.engines.engine import (
     Undecided,
     Unreachable,
 )
+from checker.time_limit import OUT_OF_TIME, TimeLimit
 from checker.transition_system import Property
 
 TOLD = ("search", "ic3", "parallel", "bmc")
@@ -35,34 +36,42 @@ class Decision:
 class Decisions:
     """What is known so far.
 
-    tried        for each property, the engines that were asked, with what each said in a few words
+    tried        for each property, the engines that were asked, with what each said
+    limits       until when engines worked on each property
     interrupted  the user stopped the run
     failures     what engines did that they must not
     """
 
     by_name: dict[str, Decision] = field(default_factory=dict)
-    tried: dict[str, dict[str, str]] = field(default_factory=dict)
+    tried: dict[str, dict[str, Outcome]] = field(default_factory=dict)
+    limits: dict[str, TimeLimit] = field(default_factory=dict)
     coverage: Coverage | None = None
     interrupted: bool = False
     failures: list[Failure] = field(default_factory=list)
 
     def of(self, target: Property) -> Decision:
         """What was decided of a property; undecided when no engine came to it.  Where nothing or only a bound is known
-        the reason says what each engine had to say."""
+        the reason says what each engine had to say; what went on until the time was over, it says once."""
         known = self.by_name.get(target.name)
         if known is None:
             return Decision("none", Undecided("interrupted" if self.interrupted else "no engine came to it"))
+        if known.engine == "none" or not isinstance(known.outcome, Undecided | Bounded):
+            return known
         tried = self.tried.get(target.name, {})
         others = {name: tried[name] for name in TOLD if name in tried and name != known.engine}
-        match known.outcome:
-            case Undecided(reason=reason) if others:
-                told = [f"{name}: {why}" for name, why in {known.engine: reason, **others}.items() if name != "none"]
-                return replace(known, outcome=Undecided("; ".join(told)))
-            case Bounded(depth=depth, reason=reason) if others:
-                told = [reason, *(f"{name}: {why}" for name, why in others.items())]
-                return replace(known, outcome=Bounded(depth, "; ".join(told)))
-            case _:
-                return known
+        limit = self.limits.get(target.name, TimeLimit(0.0))
+        late = [name for name, each in others.items() if _is_late(each)]
+        told = []
+        if _is_late(known.outcome):
+            told.append(limit.reason)
+            late.insert(0, known.engine)
+        else:
+            told.append(known.outcome.reason)
+            told += [f"{', '.join(late)}: {limit.reason}"] if late else []
+        told += [f"{name}: {_told(each)}" for name, each in others.items() if not _is_late(each)]
+        if isinstance(known.outcome, Undecided) and len(told) > 1:
+            told[0] = f"{', '.join(late) if _is_late(known.outcome) else known.engine}: {told[0]}"
+        return replace(known, outcome=replace(known.outcome, reason="; ".join(told)))
 
     def outcome(self, target: Property) -> Outcome | None:
         """The bare outcome; None when there is none yet."""
@@ -75,7 +84,7 @@ class Decisions:
         match decision.outcome:
             case Lasso(path=path, shortest=None) as lasso if not path.actions:
                 decision = replace(decision, outcome=replace(lasso, shortest="it has no step"))
-        self.tried.setdefault(target.name, {})[decision.engine] = _told(decision.outcome)
+        self.tried.setdefault(target.name, {})[decision.engine] = decision.outcome
         before = self.by_name.get(target.name)
         if before is None:
             self.by_name[target.name] = decision
@@ -99,6 +108,11 @@ class Decisions:
         if outcome.shortest is not None:
             outcome = replace(outcome, shortest=f"found by {before.engine}, {outcome.shortest}")
         self.put(target, Decision(before.engine, outcome))
+
+
+def _is_late(outcome: Outcome) -> bool:
+    """Whether the engine would have gone on if it had had time."""
+    return isinstance(outcome, Undecided | Bounded) and outcome.reason == OUT_OF_TIME
 
 
 def _told(outcome: Outcome) -> str:

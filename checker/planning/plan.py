@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -35,6 +35,7 @@ from checker.planning.decisions import Decision, Decisions
 from checker.planning.engine_table import ENGINES, FORMS, LIVE_ENGINES, NOT_SHORTEST
 from checker.planning.refinement import refined, shortened
 from checker.planning.worker import Decided, Ended, Worker, can_fork, wait_for
+from checker.time_limit import OUT_OF_TIME, TimeLimit
 from checker.transition_system import Form, Property, TransitionSystem
 
 HEAD_START = 0.15
@@ -65,6 +66,8 @@ LIVE_HELPERS = ("bmc", "ic3")
 """The same for properties of infinite runs."""
 _BEFORE_LIVE = 0.5
 """The part of the time that is for all else where there are properties of infinite runs."""
+_TOGETHER = 0.5
+"""The part of the time for each property that all have together."""
 _SHORTENING = 3.0
 """Seconds, or as long as all lassos took if that is more, in which a shorter lasso is looked for."""
 
@@ -141,31 +144,76 @@ def decide(
     covers: Sequence[Property],
     options: Options,
     observer: Observer,
-    deadline: float,
+    limit: TimeLimit,
     clock: Callable[[], float] = time.monotonic,
     helpers: Sequence[str] = HELPERS,
+    each: float | None = None,
 ) -> Decisions:
     """Runs the engines that the options ask for.  `covers` are looked for as well, but no engine is started for them
     alone.  `helpers`: the engines beside the search in `auto`; without any there are none for infinite runs either.
+    `limit` is the time for all, and `each` are the most seconds for one property; the options' times do not matter.
+    The time in which properties are worked on together counts for each of them; what has no verdict after a part of it
+    has the rest for itself, one property after the other.
 
     An interrupt (KeyboardInterrupt) ends the run and keeps what was decided.  An engine that runs out of memory, or
     whose process is killed, leaves its properties undecided.  So does one that raises anything else or leaves a
     property out; that is a failure of our own besides."""
     decisions = Decisions()
+
+    def contest(
+        engines: Mapping[str, Callable[[], Engine]],
+        wanted: Sequence[Property],
+        more: Sequence[Property],
+        limit: TimeLimit,
+        beside: Sequence[str],
+    ) -> None:
+        for group, until in _turns(wanted, decisions, limit, each, clock):
+            decisions.limits |= {target.name: until for target in group}
+            _Contest(engines, system, group, more, options, observer, until.until, clock, beside, decisions).run()
+            more = ()
+
     live = [target for target in targets if target.form is Form.LIVE]
     others = [target for target in targets if target.form is not Form.LIVE]
     if others or not live:
         now = clock()
-        until = now + (deadline - now) * _BEFORE_LIVE if live else deadline
-        _Contest(ENGINES, system, others, covers, options, observer, until, clock, helpers, decisions).run()
+        before = replace(limit, until=now + (limit.until - now) * _BEFORE_LIVE) if live else limit
+        contest(ENGINES, others, covers, before, helpers)
     if options.engine != "auto" and options.engine not in LIVE_ENGINES:
         for target in live:
             reason = f"{options.engine} looks at states and steps, not at infinite runs"
             decisions.put(target, Decision(options.engine, Undecided(reason)))
     elif live and not decisions.interrupted and not decisions.failures:
-        beside = LIVE_HELPERS if helpers else ()
-        _Contest(LIVE_ENGINES, system, live, (), options, observer, deadline, clock, beside, decisions).run()
+        contest(LIVE_ENGINES, live, (), limit, LIVE_HELPERS if helpers else ())
     return decisions
+
+
+def _turns(
+    targets: Sequence[Property],
+    decisions: Decisions,
+    limit: TimeLimit,
+    each: float | None,
+    clock: Callable[[], float],
+) -> Iterator[tuple[Sequence[Property], TimeLimit]]:
+    """Which properties are worked on at a time, and until when: all, then one by one those that have no verdict."""
+    if each is None:
+        yield targets, limit
+        return
+
+    def share(part: float) -> TimeLimit:
+        return limit.or_sooner(TimeLimit(clock() + part * each, f"timeout-property {each:g} s"))
+
+    if len(targets) < 2:
+        yield targets, share(1.0)
+        return
+    yield targets, share(_TOGETHER)
+    for target in targets:
+        if decisions.interrupted or decisions.failures:
+            return
+        if isinstance(decisions.outcome(target), Undecided | Bounded | None):
+            if clock() >= limit.until:
+                decisions.limits[target.name] = limit
+            else:
+                yield [target], share(1.0 - _TOGETHER)
 
 
 class _Contest:
@@ -405,7 +453,7 @@ class _Contest:
                 for worker, recorder in self.workers:
                     if not worker.ended:
                         worker.stop()
-                        recorder.give_up("out of time")
+                        recorder.give_up(OUT_OF_TIME)
                 return
             self._fill()
             running = self._running()

@@ -18,6 +18,7 @@ from checker.planning.plan import Observer
 from checker.reliance.parts import Part, parts_of
 from checker.reliance.reliance import Needed, Open, Why
 from checker.result import PropertyResult, VariantReport
+from checker.time_limit import TimeLimit
 from checker.variant import check_choice
 from checker.verdict import Proved, Refuted
 from spec import syntax
@@ -35,12 +36,11 @@ def with_reasons(
     if not proved or choice.checked is None or report.interrupted or report.failures:
         return report
     collected = {name: _Collected([], [], 0) for name in proved}
-    deadline = time.monotonic() + options.timeout
+    limit = options.time_limit()
     interrupted = False
     for part in parts_of(module, choice.checked.model):
-        left = deadline - time.monotonic()
         try:
-            verdicts = _without(part, choice, options, tuple(proved), min(left, _PATIENCE), observer)
+            verdicts = _without(part, choice, options, tuple(proved), limit, observer)
         except KeyboardInterrupt:
             interrupted = True
             verdicts = "interrupted"
@@ -74,11 +74,11 @@ class _Collected:
 
 
 def _without(
-    part: Part, choice: Chosen, options: Options, proved: tuple[str, ...], seconds: float, observer: Observer
+    part: Part, choice: Chosen, options: Options, proved: tuple[str, ...], limit: TimeLimit, observer: Observer
 ) -> Mapping[str, Needed | str | None] | str:
     """For each property: needed, not (None), or why that is not known; a text when it is not known for any."""
-    if seconds <= 0:
-        return "out of time"
+    if limit.has_passed():
+        return limit.reason
     checked = typecheck(
         part.module, Choice(choice.variant, options.constants, {**options.switches, **dict(part.switches)})
     )
@@ -87,7 +87,8 @@ def _without(
     asked = replace(
         options,
         properties=proved,
-        timeout=seconds,
+        total=limit.or_sooner(TimeLimit(time.monotonic() + _PATIENCE, f"{_PATIENCE:g} s for a part")),
+        timeout_property=None,
         needs=False,
         why=False,
         fairness=False,

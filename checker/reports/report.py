@@ -13,7 +13,7 @@ from checker.reports import fairness_report, needs_report, reasons
 from checker.reports.evidence import describe, how_checked, plural
 from checker.reports.explanation import explained
 from checker.result import FileReport, PropertyResult, Result, VariantReport
-from checker.verdict import Covered, Judgement, Proved, Refuted, Runs, title
+from checker.verdict import Covered, Judgement, Proved, Refuted, Runs, Undecided, title
 from counterexamples.explain import Explanation, Kind
 from counterexamples.render import text, wording
 from counterexamples.render.page import Page, Piece, Style, cells, pad
@@ -129,6 +129,9 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         yield from ("", draw(diagnostic, page.colour).rstrip("\n"))
     if options.faults is not None or options.max_faults is not None:
         yield page.line([("    against ", Style.DIM), (page.clean(str(variant.scope)), Style.DIM)])
+    yield from _cut_short(variant, page)
+    if not variant.begun:
+        return
     for result in variant.results:
         if _is_shown(result, options, view):
             yield from _row(result, options, page, widths)
@@ -156,6 +159,17 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         yield from _trace(result, options, view, page)
         if isinstance(result, PropertyResult) and result.needs is not None and view.trace in ("full", "short"):
             yield from _needed(result, result.needs, view.trace, page)
+
+
+def _cut_short(variant: VariantReport, page: Page) -> Iterator[str]:
+    """Why not all was done, unless a verdict says it."""
+    reason = variant.cut_short
+    if reason is None or (variant.begun and any(r.verdict == Undecided(reason) for r in variant.results)):
+        return
+    first, *rest = page.wrap(page.clean(f"cut short: {reason}" if variant.begun else reason), page.columns - 4)
+    yield page.line([("  ? ", Style.DOUBT), (first, Style.DOUBT)])
+    for part in rest:
+        yield page.line([("    ", Style.PLAIN), (part, Style.DOUBT)])
 
 
 def _row(result: Result, options: Options, page: Page, widths: _Widths) -> Iterator[str]:

@@ -90,6 +90,8 @@ def _variant(variant: VariantReport, options: Options) -> dict[str, object]:
         "exit_code": int(variant.code(options)),
         "seconds": round(variant.seconds, 3),
         "interrupted": variant.interrupted,
+        "begun": variant.begun,
+        "cut_short": variant.cut_short,
         "constants": {} if model is None else {name: _constant(value) for name, value in model.constants.items()},
         "faults": list(variant.scope.faults),
         "max_faults": variant.scope.max_faults,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from checker.exitcode import ExitCode
 from checker.options import Options
 from checker.reports.evidence import plural
 from checker.result import FileReport, PropertyResult, Result
@@ -53,7 +54,8 @@ def _unexpected(results: Sequence[Result], options: Options) -> list[str]:
     open_ones = [r for r in results if r not in judged]
     words = Counter(_word(result) for result in open_ones)
     if judged:
-        unwelcome = ["refuted", "undecided"] + ([] if options.asks_for_bound else ["only bounded"])
+        words = Counter(_word(result) for result in open_ones if result.code(options) is not ExitCode.MET)
+        unwelcome = ("refuted", "undecided", "only bounded")
         return [f"{words[word]} {word} without expectation" for word in unwelcome if words[word]]
     return [f"{count} {word}" for word, count in words.items()]
 
@@ -81,6 +83,10 @@ def _amiss(reports: Sequence[FileReport], options: Options) -> list[str]:
         told.append(plural(warned, "warning") + (" (--strict)" if options.strict else ""))
     if failed:
         told.append(f"{plural(failed, 'error')} of our own")
+    late = Counter("model" if variant.variant is None else "variant" for variant in variants if not variant.begun)
+    if late:
+        total = "" if options.total is None else f" ({options.total.name})"
+        told.append(f"{' and '.join(plural(late[noun], noun) for noun in sorted(late))} not begun{total}")
     if any(variant.interrupted for variant in variants):
         told.append("interrupted")
     return told

@@ -97,6 +97,7 @@ class _Section:
         wrong = [*report.errors, *variant.errors, *report.warnings, *variant.warnings]
         told = [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in wrong]
         told += [remark.message for remark in (*report.remarks, *variant.remarks)]
+        told += [variant.cut_short] if variant.cut_short is not None else []
         told += [f"internal error: {failure.message}" for failure in (*report.failures, *variant.failures)]
         needed = [row for result in variant.properties for row in self.needed(result)]
         points = list(self.points(variant.crash_map)) if variant.crash_map is not None else []

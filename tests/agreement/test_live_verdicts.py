@@ -11,6 +11,7 @@ from checker.confirm import Confirmation, Context
 from checker.lower import LoweringLimit, lower
 from checker.options import Options
 from checker.planning.plan import Silence, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import Form
 from checker.verdict import HoldsTo, Proved, Refuted, Undecided
 from spec.interpreter import Interpreter
@@ -34,7 +35,9 @@ def verdicts(model: Model, engine: str, seconds: float) -> dict[str, object]:
     """Of the `live` properties, with the evidence confirmed; an OwnError where it does not stand is raised."""
     lowered = lower(model)
     targets = [target for target in lowered.system.properties if target.form is Form.LIVE]
-    decisions = decide(lowered.system, targets, (), Options(engine=engine), Silence(), time.monotonic() + seconds)
+    decisions = decide(
+        lowered.system, targets, (), Options(engine=engine), Silence(), TimeLimit(time.monotonic() + seconds)
+    )
     assert not decisions.failures, decisions.failures
     confirmation = Confirmation(lowered, Interpreter(model), Context((), {}))
     return {target.name: confirmation.verdict(target, decisions.of(target), (target,)) for target in targets}

@@ -34,6 +34,7 @@ from checker.planning.decisions import Decision
 from checker.planning.plan import Silence, decide
 from checker.remark import RemarkKind
 from checker.result import PropertyResult, VariantReport
+from checker.time_limit import TimeLimit
 from checker.transition_system import FairnessConstraint, Property
 from checker.verdict import HoldsTo, Judgement, Proved, Refuted, Undecided
 from spec import syntax
@@ -163,7 +164,7 @@ def target_of(lowered: Lowered, name: str) -> Property:
 
 def outcome_of(lowered: Lowered, name: str, engine: str) -> Decision:
     target = target_of(lowered, name)
-    decisions = decide(lowered.system, (target,), (), Options(engine=engine), Silence(), deadline())
+    decisions = decide(lowered.system, (target,), (), Options(engine=engine), Silence(), TimeLimit(deadline()))
     assert not decisions.failures
     return decisions.of(target)
 

@@ -34,6 +34,7 @@ from checker.options import Options
 from checker.planning import plan
 from checker.planning.decisions import Decision, Decisions
 from checker.planning.plan import Silence, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import Form, Property, TransitionSystem
 from tests.checker.samples import Closed, FakeEngine, Run, counter, path, prop
 
@@ -100,7 +101,7 @@ def install(
 
 def go(options: Options | None = None, covers: Sequence[Property] = ()) -> Decisions:
     deadline = time.monotonic() + 100
-    return decide(SYSTEM, (P, Q), covers, options or Options(), Silence(), deadline)
+    return decide(SYSTEM, (P, Q), covers, options or Options(), Silence(), TimeLimit(deadline))
 
 
 def test_the_others_get_only_what_the_search_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +149,7 @@ def test_the_search_leaves_time_for_the_others(monkeypatch: pytest.MonkeyPatch) 
     both = answer({"p": Undecided("no"), "q": Undecided("no")})
     runs = install(monkeypatch, both, both, both)
     now = time.monotonic()
-    decide(SYSTEM, (P, Q), (), Options(), Silence(), now + 100)
+    decide(SYSTEM, (P, Q), (), Options(), Silence(), TimeLimit(now + 100))
     deadlines = [budget.deadline or 0.0 for _, _, budget in runs]
     assert 55 < deadlines[0] - now < 65
     assert [95 < deadline - now < 101 for deadline in deadlines[1:]] == [True, True, True]
@@ -259,7 +260,7 @@ def test_progress_names_what_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
         reporter.covered(Coverage({1}, True))
 
     install(monkeypatch, slow)
-    decisions = decide(SYSTEM, (P, Q), (), Options(), Watcher(), time.monotonic() + 10)
+    decisions = decide(SYSTEM, (P, Q), (), Options(), Watcher(), TimeLimit(time.monotonic() + 10))
     assert seen == [("p", "q"), ("q",)]
     assert decisions.coverage == Coverage({1}, True)
 
@@ -472,11 +473,11 @@ def test_an_engine_that_overstays_is_stopped(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(plan, "_OVERTIME", 0.3)
     install(monkeypatch, answer({"p": Bounded(1, "x"), "q": Bounded(1, "x")}), ic3=stubborn, bmc=stubborn)
     started = time.monotonic()
-    decisions = decide(SYSTEM, (P, Q), (), Options(), Silence(), started + 0.5)
+    decisions = decide(SYSTEM, (P, Q), (), Options(), Silence(), TimeLimit(started + 0.5))
     assert time.monotonic() - started < 8
     outcome = decisions.of(P).outcome
     assert isinstance(outcome, Bounded)
-    assert "ic3: out of time" in outcome.reason
+    assert outcome.reason == "x; ic3, bmc: out of time; parallel: not this one"
 
 
 # ------------------------------------------------------------------------------------------------------ infinite runs
@@ -516,7 +517,7 @@ def install_live(
 
 def go_live(options: Options | None = None, helpers: Sequence[str] = plan.HELPERS) -> Decisions:
     deadline = time.monotonic() + 100
-    return decide(SYSTEM, (P, L, Q), (), options or Options(), Silence(), deadline, helpers=helpers)
+    return decide(SYSTEM, (P, L, Q), (), options or Options(), Silence(), TimeLimit(deadline), helpers=helpers)
 
 
 def test_infinite_runs_have_engines_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -628,3 +629,95 @@ def test_an_interrupt_before_infinite_runs_keeps_the_rest(monkeypatch: pytest.Mo
     assert decisions.interrupted
     assert isinstance(decisions.of(P).outcome, Unreachable)
     assert decisions.of(L).outcome == lasso(2)
+
+
+# ------------------------------------------------------------------------------------------------- each property's time
+
+
+def late(system: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+    """Works until its time is over."""
+    assert budget.deadline is not None
+    time.sleep(max(0.0, budget.deadline - time.monotonic()))
+    for target in targets:
+        reporter.decided(target, Undecided("out of time"))
+
+
+def go_each(each: float, seconds: float, properties: tuple[Property, ...] = (P, Q)) -> Decisions:
+    limit = TimeLimit(time.monotonic() + seconds, "timeout 1000 s")
+    return decide(counter(*properties), properties, (), Options(engine="search"), Silence(), limit, each=each)
+
+
+def test_half_of_each_time_is_spent_together_and_half_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.4 s each: 0.2 s for both, and 0.2 s for each."""
+    runs = install(monkeypatch, late)
+    began = time.monotonic()
+    decisions = go_each(0.4, 1000)
+    told = [(targets, round((budget.deadline or 0.0) - began, 1)) for _, targets, budget in runs]
+    assert [targets for targets, _ in told] == [["p", "q"], ["p"], ["q"]]
+    spans = [later - earlier for (_, earlier), (_, later) in zip([([], 0.0), *told], told, strict=False)]
+    assert all(0.15 <= span < 0.4 for span in spans), told
+    assert time.monotonic() - began < 2
+    for target in (P, Q):
+        assert decisions.of(target).outcome == Undecided("out of time (timeout-property 0.4 s)")
+
+
+def test_what_has_a_verdict_has_no_time_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Unreachable(Closed(), 1)
+    runs = install(monkeypatch, answer({"p": done, "q": Undecided("out of time")}))
+    decisions = go_each(50, 1000)
+    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"]]
+    assert decisions.of(P) == Decision("search", done)
+    assert decisions.of(Q).outcome == Undecided("out of time (timeout-property 50 s)")
+
+
+def test_a_single_property_has_its_time_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = install(monkeypatch, answer({"p": Undecided("no")}))
+    began = time.monotonic()
+    go_each(50, 1000, (P,))
+    [(_, targets, budget)] = list(runs)
+    assert targets == ["p"]
+    assert 49 < (budget.deadline or 0.0) - began < 55
+
+
+def test_the_variants_time_ends_the_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.2 s of 0.3 s are spent together, p has the rest, and q none: it was the variant's time that q lacked."""
+    runs = install(monkeypatch, late)
+    decisions = go_each(0.4, 0.3)
+    assert [targets for _, targets, _ in runs] == [["p", "q"], ["p"]]
+    assert decisions.of(P).outcome == Undecided("out of time (timeout 1000 s)")
+    assert decisions.of(Q).outcome == Undecided("out of time (timeout 1000 s)")
+
+
+def test_live_properties_take_turns_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = prop("m", Form.LIVE)
+    undecided = answer({"l": Undecided("out of time"), "m": NO_CYCLE})
+    _, live = install_live(monkeypatch, undecided)
+    limit = TimeLimit(time.monotonic() + 100)
+    options = Options(engine="search")
+    decisions = decide(SYSTEM, (P, L, other, Q), (), options, Silence(), limit, each=10)
+    assert [targets for _, targets, _ in live] == [["l", "m"], ["l"]]
+    assert isinstance(decisions.of(P).outcome, Unreachable)
+    assert decisions.of(other).outcome is NO_CYCLE or isinstance(decisions.of(other).outcome, NoFairCycle)
+
+
+def test_a_failure_or_an_interrupt_ends_the_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        raise ZeroDivisionError("oops")
+
+    runs = install(monkeypatch, broken)
+    assert len(go_each(50, 1000).failures) == 1
+    assert len(list(runs)) == 1
+
+    def stopped(s: TransitionSystem, targets: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        raise KeyboardInterrupt
+
+    runs = install(monkeypatch, stopped)
+    assert go_each(50, 1000).interrupted
+    assert len(list(runs)) == 1
+
+
+def test_a_run_that_may_be_too_long_has_no_time_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a verdict; a shorter run is less urgent than the verdicts of others."""
+    runs = install(monkeypatch, answer({"p": Reached(path(SYSTEM, 2), None), "q": Undecided("out of time")}))
+    go_each(50, 1000)
+    assert [targets for _, targets, _ in runs] == [["p", "q"], ["q"]]

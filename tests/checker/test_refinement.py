@@ -14,6 +14,7 @@ from checker.options import Options
 from checker.planning import refinement
 from checker.planning.plan import Silence, decide
 from checker.planning.refinement import refined
+from checker.time_limit import TimeLimit
 from checker.transition_system import Property, TransitionSystem
 from tests.engines.random_systems import random_system
 
@@ -76,7 +77,7 @@ def test_the_planner_refines_what_an_engine_has_found(engine: str) -> None:
         system = random_system(Random(seed), frontiers=False)
         wanted = outcomes(Search(), system)
         options = Options(engine=engine, depth=10)
-        decisions = decide(system, system.properties, (), options, Silence(), time.monotonic() + 100)
+        decisions = decide(system, system.properties, (), options, Silence(), TimeLimit(time.monotonic() + 100))
         for target in system.properties:
             outcome = decisions.of(target).outcome
             if isinstance(outcome, Reached) and outcome.shortest is not None:

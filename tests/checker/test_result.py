@@ -43,6 +43,7 @@ MET, REFUTED, INCONCLUSIVE = ExitCode.MET, ExitCode.REFUTED, ExitCode.INCONCLUSI
 PROVES = ExpectationVerb.PROVES
 PLAIN, DEPTH, BMC = Options(), Options(depth=5), Options(engine="bmc")
 BOUND = HoldsTo(5, "time", "bmc")
+LIMIT = "the depth limit of 5 steps"
 
 
 def result(verdict: PropertyVerdict, *verbs: ExpectationVerb, judged: bool = True) -> PropertyResult:
@@ -62,7 +63,12 @@ def result(verdict: PropertyVerdict, *verbs: ExpectationVerb, judged: bool = Tru
         (Uncovered(CERTIFICATE), PLAIN, MET),
         (BOUND, PLAIN, INCONCLUSIVE),
         (BOUND, DEPTH, MET),
-        (BOUND, BMC, MET),
+        (BOUND, BMC, INCONCLUSIVE),
+        (HoldsTo(5, LIMIT, "bmc"), BMC, MET),
+        (HoldsTo(5, LIMIT, "bmc"), PLAIN, INCONCLUSIVE),
+        (HoldsTo(4, "time", "bmc"), DEPTH, INCONCLUSIVE),
+        (HoldsTo(6, "time", "bmc"), DEPTH, MET),
+        (UncoveredTo(4, "time", "bmc"), DEPTH, INCONCLUSIVE),
         (BOUND, Options(engine="search"), INCONCLUSIVE),
         (UncoveredTo(5, "time", "bmc"), PLAIN, INCONCLUSIVE),
         (UncoveredTo(5, "time", "bmc"), DEPTH, MET),

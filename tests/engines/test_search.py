@@ -443,7 +443,7 @@ def test_running_out_of_time() -> None:
     assert not recorder.coverage.complete
     for found in recorder.outcomes.values():
         assert isinstance(found, Bounded)
-        assert found.reason == search_module.TIME
+        assert found.reason == "out of time"
 
 
 def test_running_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
