@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+KIND = "spacetime"
+"""The class of a diagram's root, which keeps its rules away from the page that holds it."""
+
 INK, DIM, RULE = "#1c2530", "#5b6875", "#e3e7eb"
 VERMILLION, GREEN, BLUE = "#c44d00", "#00795a", "#0072b2"
 DARK_RED, DARK_GREEN = "#a03c00", "#006349"
@@ -66,11 +71,14 @@ _RULES = (
     (".lasso", f"stroke: {INK}; stroke-width: 2; fill: none; stroke-linejoin: round"),
 )
 
+TEXT_RULES = (*_RULES[:3], (".paper", "fill: #fff"))
+"""What any picture needs that is written by `counterexamples.spacetime.svg`."""
 
-def style_sheet() -> str:
-    """The rules, each for elements inside of the diagram alone."""
+
+def style_sheet(rules: Sequence[tuple[str, str]] = _RULES, kind: str = KIND) -> str:
+    """The rules (selectors, declarations), each for elements inside of a picture of this kind alone."""
     lines = []
-    for selectors, declarations in _RULES:
-        scoped = ", ".join(f".spacetime {selector.strip()}" for selector in selectors.split(","))
+    for selectors, declarations in rules:
+        scoped = ", ".join(f".{kind} {selector.strip()}" for selector in selectors.split(","))
         lines.append(f"{scoped} {{ {declarations} }}")
     return "\n" + "\n".join(lines) + "\n"

@@ -30,7 +30,7 @@ from counterexamples.spacetime.shapes import (
     Sign,
     Tip,
 )
-from counterexamples.spacetime.style import DIM, VERMILLION, style_sheet
+from counterexamples.spacetime.style import DIM, KIND, TEXT_RULES, VERMILLION, style_sheet
 from counterexamples.trace import Trace
 
 _FONTS = {Font.SANS: "", Font.BOLD: "b", Font.MONO: "m", Font.STRONG: "m b"}
@@ -54,12 +54,20 @@ def draw(
 
 def to_svg(picture: Picture, prefix: str = "") -> str:
     """The text of the document, with a newline at its end."""
-    return _Writer(prefix).text(picture)
+    return _Writer(prefix, KIND, None).text(picture)
+
+
+def to_plain_svg(picture: Picture, kind: str, rules: Sequence[tuple[str, str]], prefix: str = "") -> str:
+    """The same for a picture of another kind than a diagram: of the class `kind`, with rules of its own (selectors,
+    declarations) and none of the patterns of diagrams."""
+    return _Writer(prefix, kind, rules).text(picture)
 
 
 class _Writer:
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, kind: str, rules: Sequence[tuple[str, str]] | None) -> None:
         self.prefix = prefix
+        self.kind = kind
+        self.rules = rules
 
     def text(self, picture: Picture) -> str:
         width, height = _number(picture.width), _number(picture.height)
@@ -71,15 +79,19 @@ class _Writer:
                 "width": width,
                 "height": height,
                 "style": "max-width: 100%; height: auto",
-                "class": "spacetime",
+                "class": self.kind,
                 "role": "graphics-document document" if _has_links(picture) else "img",
                 "aria-labelledby": f"{self.prefix}title {self.prefix}summary",
             },
         )
         ET.SubElement(root, "title", {"id": f"{self.prefix}title"}).text = picture.title
         ET.SubElement(root, "desc", {"id": f"{self.prefix}summary"}).text = picture.summary
-        ET.SubElement(root, "style").text = style_sheet() + self._patterns_used()
-        self._definitions(root)
+        style = ET.SubElement(root, "style")
+        if self.rules is None:
+            style.text = style_sheet() + self._patterns_used()
+            self._definitions(root)
+        else:
+            style.text = style_sheet((*TEXT_RULES, *self.rules), self.kind)
         ET.SubElement(root, "rect", {"class": "paper", "width": width, "height": height})
         for group in picture.groups:
             self._group(root, group)
