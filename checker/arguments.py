@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from checker.options import DEFAULT_TIMEOUT, UsageError
+from checker.options import DEFAULT_POINTS, DEFAULT_TIMEOUT, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
@@ -15,6 +15,7 @@ COMMANDS = (
     "diff",
     "verify",
     "crashpoints",
+    "sweep",
     "graph",
     "trace",
     "replay",
@@ -43,6 +44,7 @@ examples:
   counterpoint diff main .                            what a change of the models has lost or gained
   counterpoint run my.cpt --seed 7                    one random run
   counterpoint crashpoints my.cpt                     which step is dangerous, and when
+  counterpoint sweep my.cpt -D N=1..4 --max-faults 0..3   which values it breaks for
   counterpoint graph my.cpt --show db.row -o my.svg   a picture of the states
   counterpoint trace my.cpt --property kept --to mermaid
   counterpoint replay trace.json my.cpt               is it still a run of the model
@@ -80,6 +82,7 @@ def build() -> argparse.ArgumentParser:
     _diff(commands)
     _verify(commands)
     _crashpoints(commands)
+    _sweep(commands)
     _graph(commands)
     _trace(commands)
     _replay(commands)
@@ -146,25 +149,14 @@ def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
     asked.add_argument(
         "--crash-points", action="store_true", help="find which step is dangerous, and when (see crashpoints)"
     )
-    asked.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
-    asked.add_argument(
-        "--engine",
-        choices=("auto", "search", "bmc", "ic3", "parallel"),
-        default="auto",
-        help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
-    )
+    _engine(asked)
     _timeout(asked, "for each variant")
     asked.add_argument(
         "--timeout-property", type=_seconds, metavar="SECONDS", help="at most, for each property of a variant"
     )
-    asked.add_argument(
-        "--timeout-total",
-        type=_seconds,
-        metavar="SECONDS",
-        help="for everything together; what has not begun by then is listed as undecided",
-    )
+    _timeout_total(asked)
     _states(asked)
-    asked.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
+    _symmetry(asked)
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")
     shown = check.add_argument_group("what to show")
     shown.add_argument(
@@ -241,6 +233,64 @@ def _crashpoints(commands: argparse._SubParsersAction[_Parser]) -> None:
     _json(points, "a JSON document (schema counterpoint-crashpoints/1)")
     _configured(points)
     _common(points)
+
+
+def _sweep(commands: argparse._SubParsersAction[_Parser]) -> None:
+    sweep = commands.add_parser(
+        "sweep",
+        help="check a grid of values",
+        description="Checks a model for every combination of values, and says for which each property breaks.",
+    )
+    _model(sweep)
+    grid = sweep.add_argument_group("the grid")
+    grid.add_argument(
+        "-D",
+        dest="constants",
+        action="append",
+        default=[],
+        metavar="CONST=1..4",
+        help="values of a constant, as 1..4 or 1,2,8",
+    )
+    grid.add_argument(
+        "--with", dest="switches", action="append", default=[], metavar="SWITCH=true,false", help="values of a switch"
+    )
+    grid.add_argument(
+        "--faults",
+        action="append",
+        default=[],
+        metavar="LIST",
+        help='fault classes, as in a model; or "none" (repeatable: a value each)',
+    )
+    grid.add_argument("--max-faults", metavar="0..3", help="at most so many faults in one run")
+    grid.add_argument(
+        "--variant", action="append", default=[], metavar="NAME", help="this variant (repeatable; default: all)"
+    )
+    grid.add_argument(
+        "--points",
+        type=_positive,
+        default=DEFAULT_POINTS,
+        metavar="N",
+        help=f"at most N points (default {DEFAULT_POINTS})",
+    )
+    asked = sweep.add_argument_group("what to check, and how far")
+    _properties(asked, "only this property, cover or scenario (repeatable)")
+    _engine(asked)
+    _timeout(asked, "for each point")
+    _timeout_total(asked)
+    _states(asked)
+    _symmetry(asked)
+    shown = sweep.add_argument_group("what to show")
+    shown.add_argument(
+        "--output",
+        "-o",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write FILE.svg, .png, .pdf, .html, .csv or .json as well (repeatable)",
+    )
+    _json(shown, "one JSON document (schema counterpoint-sweep/1)")
+    _configured(sweep)
+    _common(sweep)
 
 
 def _graph(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -391,6 +441,29 @@ def _timeout(options: _Options, span: str) -> None:
         metavar="SECONDS",
         help=f"{span} (default {DEFAULT_TIMEOUT:.0f})",
     )
+
+
+def _timeout_total(options: _Options) -> None:
+    options.add_argument(
+        "--timeout-total",
+        type=_seconds,
+        metavar="SECONDS",
+        help="for everything together; what has not begun by then is listed as undecided",
+    )
+
+
+def _engine(options: _Options) -> None:
+    options.add_argument("--depth", type=_count, metavar="N", help="look at runs of at most N steps")
+    options.add_argument(
+        "--engine",
+        choices=("auto", "search", "bmc", "ic3", "parallel"),
+        default="auto",
+        help="explicit search, bounded model checking, IC3, or all of them side by side (auto, the default)",
+    )
+
+
+def _symmetry(options: _Options) -> None:
+    options.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
 
 
 def _states(options: _Options) -> None:

@@ -220,6 +220,43 @@ TOOL_CODES: tuple[Code, ...] = (
         "counterpoint init elsewhere",
         is_model=False,
     ),
+    Code(
+        "E470",
+        "an axis of a sweep that cannot be read",
+        "An axis is a name and its values: a range of whole numbers (`N=1..4`), values with commas between them "
+        "(`N=1,2,8`, `order=FIFO,LIFO`), or both. Each name is given once. `--faults` and `--variant` are given once "
+        "for each value.",
+        "counterpoint sweep jobs.cpt -D N=1-4",
+        "counterpoint sweep jobs.cpt -D N=1..4",
+        is_model=False,
+    ),
+    Code(
+        "E471",
+        "a range that runs backwards",
+        "A range goes from the lower number to the higher one, both included. One that runs backwards has no values, "
+        "and a sweep over none would check nothing.",
+        "counterpoint sweep jobs.cpt -D N=4..1",
+        "counterpoint sweep jobs.cpt -D N=1..4",
+        is_model=False,
+    ),
+    Code(
+        "E472",
+        "a sweep of too many points",
+        "Every combination of values is a check of its own, and their number is the product of the numbers of values. "
+        "`--points N` allows more than are allowed by default.",
+        "counterpoint sweep jobs.cpt -D N=1..1000",
+        "counterpoint sweep jobs.cpt -D N=1,10,100,1000",
+        is_model=False,
+    ),
+    Code(
+        "E473",
+        "a sweep cannot be written as such a file",
+        "The end of the file's name says what to write: `.svg`, `.png` or `.pdf` for the picture, `.html` for a page, "
+        "`.csv` for a table, `.json` for all of it as data.",
+        "counterpoint sweep jobs.cpt -D N=1..4 -o sweep.xlsx",
+        "counterpoint sweep jobs.cpt -D N=1..4 -o sweep.csv",
+        is_model=False,
+    ),
 )
 
 CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)

@@ -30,6 +30,20 @@ _EVERYWHERE = ("color", "debug")
 
 TAKEN: Mapping[str, tuple[str, ...]] = {
     "crashpoints": (*_MODEL_KEYS, "variant", "property", "timeout", "states", "json", *_EVERYWHERE),
+    "sweep": (
+        *_MODEL_KEYS,
+        "variant",
+        "max-faults",
+        "property",
+        "depth",
+        "engine",
+        "timeout",
+        "timeout-total",
+        "states",
+        "no-symmetry",
+        "json",
+        *_EVERYWHERE,
+    ),
     "graph": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
     "trace": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
     "draw": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
@@ -116,9 +130,9 @@ def configure(words: Sequence[str], given: argparse.Namespace, configuration: Co
             raise _unknown(key, known, configuration)
         values[key] = _value(key, value, known[key], configuration)
     command: str = given.command
-    taken = {key: value for key, value in values.items() if _takes(command, key, given)}
     parser = parsers[command]
     own = _options(parser)
+    taken = {key: _fitted(value, own[key]) for key, value in values.items() if _takes(command, key, given)}
     defaults = {key: own[key].default for key in taken}
     # What the command line leaves None is for the file to say.
     parser.set_defaults(**{own[key].dest: None for key in taken})
@@ -245,6 +259,13 @@ def _value(key: str, value: object, action: argparse.Action, configuration: Conf
     if not isinstance(value, str) or "\0" in value:
         raise wrong("a text")
     return _inside(value, wrong, configuration) if action.metavar in ("FILE", "FOLDER") else value
+
+
+def _fitted(value: Any, action: argparse.Action) -> Any:
+    """A value of `check`'s option as that of another command takes it, which may take several, or a range."""
+    if isinstance(action, argparse._AppendAction):
+        return value if isinstance(value, list) else [value]
+    return str(value) if action.type is None and isinstance(value, int) and action.nargs != 0 else value
 
 
 def _several(key: str, value: object, wrong: Callable[..., UsageError]) -> Iterator[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from checker.time_limit import TimeLimit
 
 DEFAULT_TIMEOUT = 120.0
+DEFAULT_POINTS = 200
+"""The most points of a sweep."""
 
 
 @dataclass(frozen=True)

@@ -43,13 +43,21 @@ class ProgressLine:
         self._name = name
         self._started = self._clock()
 
+    def advance(self, name: str) -> None:
+        """The next of several parts of one long check begins."""
+        self._name = name
+        self._write(lambda seconds: f"{name}, {seconds:.0f} s")
+
     def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
+        self._write(lambda seconds: self._text(progress, undecided, seconds))
+
+    def _write(self, told: Callable[[float], str]) -> None:
         now = self._clock()
         pause = _LIVE_PAUSE if self._live else _LOG_PAUSE
         if now - self._started < _PATIENCE or (now - self._shown < pause and self._shown > self._started):
             return
         self._shown = now
-        text = self._text(progress, undecided, now - self._started)
+        text = told(now - self._started)
         if self._live:
             self._stream.write("\r\x1b[2K" + text[: self._width - 1])
             self._drawn = True

@@ -1,4 +1,4 @@
-"""The pictures of the documentation that `counterpoint draw` makes, by the commands that stand beside them.
+"""The pictures of the documentation that `counterpoint draw` and `sweep` make, by the commands that stand beside them.
 
 A page says `counterpoint draw MODEL .. -o docs/pictures/FILE.svg`, in a block or in the text, and shows that file.
 """
@@ -6,17 +6,21 @@ A page says `counterpoint draw MODEL .. -o docs/pictures/FILE.svg`, in a block o
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import shlex
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from checker import cli
 from checker.arguments import parse
 from checker.commands.draw import links_to, picture
 from checker.commands.trace import load_trace
 from checker.traces.trace_source import NamedTrace
 from tests.documentation import ROOT, pages
 
+_SWEEP = re.compile(r"counterpoint (sweep [^`\n]*)-o (docs/pictures/\S+\.svg)")
 _COMMAND = re.compile(r"counterpoint (draw [^`\n]*-o (docs/pictures/\S+\.svg))")
 
 
@@ -42,10 +46,26 @@ def drawn(command: str, found: NamedTrace) -> str:
         return picture(found, links_to(arguments.link, arguments.output))
 
 
+def sweeps() -> dict[Path, str]:
+    """The command for each picture of a sweep, without the program's name and the file."""
+    found = [each for page in pages() for each in _SWEEP.findall(page.read_text(encoding="utf-8"))]
+    return {ROOT / file: command for command, file in found}
+
+
+def swept(command: str) -> str:
+    """The picture that a sweep makes."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(ROOT):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            cli.execute([*shlex.split(command), "-o", f"{folder}/sweep.svg"])
+        return Path(folder, "sweep.svg").read_text(encoding="utf-8")
+
+
 def refresh() -> Iterator[Path]:
     """Draws anew what is not true any more."""
-    for file, command in commands().items():
-        now = drawn(command, traced(command))
+    pictures = [(file, lambda command=command: drawn(command, traced(command))) for file, command in commands().items()]
+    pictures += [(file, lambda command=command: swept(command)) for file, command in sweeps().items()]
+    for file, draw in pictures:
+        now = draw()
         if not file.exists() or file.read_text(encoding="utf-8") != now:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(now, encoding="utf-8")

@@ -25,9 +25,10 @@ from checker.engines.engine import Budget
 from checker.engines.saving import STATE_LIMIT
 from checker.exitcode import ExitCode
 from checker.lowering.layout import INT_WINDOW
-from checker.options import DEFAULT_TIMEOUT
+from checker.options import DEFAULT_POINTS, DEFAULT_TIMEOUT
 from checker.planning.plan import ALONE_BESIDE, HEAD_START, HEAD_STATES, HELPERS, SEARCH_SHARE
 from checker.reports.report_json import SCHEMA
+from checker.sweeps.report_json import SCHEMA as SWEEPS
 from checker.version import VERSION
 from spec.load import load
 from spec.parse import parse
@@ -55,7 +56,7 @@ from tests.documentation import (
 PAGES = pages()
 FENCES = [fence for page in PAGES for fence in fences(page)]
 FOLDERS = {ROOT, ROOT / "models", ROOT / "checker", ROOT / "counterexamples", ROOT / "spec"}
-NO_PATHS = (SCHEMA, CRASH_POINTS, DIFFERENCES, OWN_FILE)
+NO_PATHS = (SCHEMA, CRASH_POINTS, DIFFERENCES, SWEEPS, OWN_FILE)
 """Names that look like paths, and a file that is the user's."""
 CHECK = "python3 -m venv .venv && .venv/bin/pip install -q -e . && .venv/bin/counterpoint check conductor"
 TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/python -m pytest"
@@ -264,6 +265,7 @@ def test_numbers_of_the_page_on_verdicts() -> None:
     assert f"When that has had {ALONE_BESIDE:.0f} seconds" in page
     assert "runs `search` for at most three fifths of the time" in page
     assert f"after {HEAD_START} seconds of work or {HEAD_STATES:,} states" in page
+    assert f"there may be at most {DEFAULT_POINTS} points" in " ".join(text("docs/sweep.md").split())
     assert f"the time for each variant, {DEFAULT_TIMEOUT:.0f} s by default" in text("docs/command.md")
 
 

@@ -11,7 +11,7 @@ from checker.reports.explanation import explained
 from counterexamples.spacetime.layout import lay_out
 from tests.counterexamples.overlaps import flaws
 from tests.documentation import ROOT, pages
-from tests.gallery import commands, drawn, traced
+from tests.gallery import commands, drawn, sweeps, swept, traced
 
 COMMANDS = commands()
 GALLERY = ROOT / "docs" / "gallery.md"
@@ -24,13 +24,19 @@ def test_a_picture_is_what_its_command_draws_and_has_no_flaws(file: Path) -> Non
     assert flaws(lay_out(explained(found.trace, found.name), found.trace, "variant", name=found.title)) == []
 
 
+def test_a_picture_of_a_sweep_is_what_its_command_draws() -> None:
+    assert sweeps()
+    for file, command in sweeps().items():
+        assert file.read_text(encoding="utf-8") == swept(command)
+
+
 def test_every_drawn_picture_is_shown_and_there_are_no_others() -> None:
     shown = {
         (page.parent / target).resolve()
         for page in pages()
         for target in re.findall(r"!\[[^\]]+\]\(([^)]+\.svg)\)", page.read_text(encoding="utf-8"))
     }
-    assert shown == {*COMMANDS, ROOT / "docs" / "pictures" / "run.svg"}
+    assert shown == {*COMMANDS, *sweeps(), ROOT / "docs" / "pictures" / "run.svg"}
     assert shown == {*(ROOT / "docs" / "pictures").rglob("*.svg")}
 
 

@@ -8,7 +8,7 @@ from checker.arguments import COMMANDS, build
 from checker.console import Console
 from checker.exitcode import ExitCode
 
-_OF_MODELS = ("check", "diff", "run", "crashpoints", "graph", "trace", "replay", "draw")
+_OF_MODELS = ("check", "diff", "run", "crashpoints", "sweep", "graph", "trace", "replay", "draw")
 """The commands whose arguments are models."""
 
 

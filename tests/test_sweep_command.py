@@ -1,0 +1,378 @@
+"""`counterpoint sweep` as its users meet it, most of it as a real process.
+
+The model counts to N, each time with a wait and a write, and says that it stays at or below S.  Derived by hand,
+without faults: `low` is refuted where N > S and the counter is on, by the 2 (S + 1) steps to S + 1; else it is proved,
+with 2 N + 1 states (for each number below N one before the wait and one before the write, and one at N), or 1 when the
+counter is off.  `three` is reached, in 6 steps, where N >= 3 and the counter is on.  The model itself rejects N = 4
+with S = 3.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from checker import cli
+from checker.bundle import Failure
+from checker.commands import sweep as command
+from checker.result import VariantReport
+from checker.work.item import Item, perform
+from tests.command import ROOT, counterpoint, environment
+
+SCHEMA = Draft202012Validator(json.loads((ROOT / "checker" / "sweep.schema.json").read_text()))
+
+COUNTER = """\
+/// A counter with a limit.
+
+const N: 1..4 = 2
+const S: 1..3 = 1 where N + S <= 6
+const UNUSED: 1..9 = 1
+switch on: bool = true
+
+store db { durable x: 0..4 }
+
+process P {
+  loop up when on { await db.x < N; db.x := db.x + 1 }
+}
+
+faults { crash P }
+
+invariant low: db.x <= S
+cover three: db.x == 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "counter.cpt").write_text(COUNTER)
+    return tmp_path
+
+
+def swept(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and document, of a real process."""
+    done = counterpoint("sweep", *arguments, "--json", folder=folder)
+    assert done.stdout, done.stderr
+    document = json.loads(done.stdout)
+    SCHEMA.validate(document)
+    assert document["exit_code"] == done.returncode
+    return done.returncode, document
+
+
+def by_hand(n: int, s: int, on: bool) -> dict[str, tuple[str, int | None]]:
+    if n + s > 6:
+        return {"low": ("rejected", None), "three": ("rejected", None)}
+    states = 2 * n + 1 if on else 1
+    return {
+        "low": ("refuted", 2 * (s + 1)) if on and n > s else ("proved", states),
+        "three": ("reached", 6) if on and n >= 3 else ("unreachable", states),
+    }
+
+
+def test_every_point_of_a_grid_against_the_derivation(folder: Path) -> None:
+    code, document = swept(
+        folder, "counter.cpt", "-D", "N=1..4", "-D", "S=1..3", "--with", "on=true,false", "--faults", "none"
+    )
+    assert code == 1
+    assert [axis["name"] for axis in document["axes"]] == ["N", "S", "on", "faults"]
+    assert len(document["points"]) == 24
+    for point in document["points"]:
+        n, s, on, _ = point["values"]
+        expected = by_hand(int(n), int(s), on == "true")
+        found = {each["name"]: (each["verdict"], each["amount"]) for each in point["properties"]}
+        assert {name: found[name] for name in expected} == expected, point["values"]
+        assert point["status"] == ("rejected" if int(n) + int(s) > 6 else "checked")
+        assert [error["code"] for error in point["errors"]] == ["E233"] * (int(n) + int(s) > 6)
+    low = next(each for each in document["properties"] if each["name"] == "low")
+    assert low["where"] == ["with on = true, refuted where N > S; proved elsewhere", "with on = false, proved"]
+    smallest = low["smallest_refutation"]
+    assert (smallest["values"], smallest["amount"], smallest["at_most"]) == (["2", "1", "true", "none"], 4, False)
+    # The command that is given shows just that run.
+    words = smallest["command"].split()
+    assert words[:2] == ["counterpoint", "check"]
+    shown = counterpoint(*words[1:], folder=folder)
+    assert shown.returncode == 1
+    assert "REFUTED  4 steps, no fault" in shown.stdout
+
+
+def test_the_report_in_words(folder: Path) -> None:
+    done = counterpoint(
+        "sweep", "counter.cpt", "-D", "N=1..4", "-D", "S=1,2", "--property", "low", "--faults", "none", folder=folder
+    )
+    assert done.returncode == 1
+    lines = done.stdout.split("\n")
+    assert lines[:2] == ["counter.cpt  A counter with a limit.", "  8 points: N = 1..4; S = 1, 2"]
+    assert "    1  ✓ 3 states  ✓ 3 states" in lines
+    assert "    N  1           2" in lines
+    assert "    3  ✗ 4 steps   ✗ 6 steps" in lines
+    assert "three" not in done.stdout
+    assert lines[-2].startswith("8 points, 2 properties: 5 refuted, 11 proved in ")
+    plain = counterpoint(
+        "sweep",
+        "counter.cpt",
+        "-D",
+        "N=1..2",
+        "-D",
+        "S=1,2",
+        "--faults",
+        "none",
+        folder=folder,
+        PYTHONIOENCODING="ascii",
+    )
+    assert plain.stdout.isascii()
+    assert "    2  x 4 steps   + 5 states" in plain.stdout.split("\n")
+    coloured = counterpoint("sweep", "counter.cpt", "-D", "N=1..2", "--color", "always", folder=folder)
+    assert "\x1b[1;31m✗ 4 steps" in coloured.stdout
+    assert "\x1b" not in plain.stdout
+
+
+def test_a_bare_switch_is_true_as_in_check(folder: Path) -> None:
+    _, document = swept(folder, "counter.cpt", "--with", "on", "-D", "N=1")
+    assert [axis["values"] for axis in document["axes"]] == [["1"], ["true"]]
+
+
+def test_variants_and_bounds_on_faults_are_axes(folder: Path) -> None:
+    (folder / "v.cpt").write_text(
+        COUNTER + "\nvariant high { N = 4 }\nvariant still { on = false }\nexpect high refutes low\n"
+    )
+    code, document = swept(folder, "v.cpt", "--max-faults", "0..1")
+    assert [(axis["kind"], axis["values"]) for axis in document["axes"]] == [
+        ("max_faults", ["0", "1"]),
+        ("variant", ["high", "still"]),
+    ]
+    found = [point["properties"][0]["verdict"] for point in document["points"]]
+    assert found == ["refuted", "proved", "refuted", "proved"]
+    # What a model expects is about its variants as they are: a sweep says what it finds.
+    assert code == 1
+    code, document = swept(folder, "v.cpt", "--variant", "still")
+    assert (code, len(document["points"])) == (0, 1)
+
+
+# ------------------------------------------------------------------------------------------------------- exit codes
+
+
+def test_exit_codes(folder: Path) -> None:
+    def code(*arguments: str) -> int:
+        return counterpoint("sweep", "counter.cpt", *arguments, folder=folder).returncode
+
+    low = ("--property", "low")
+    assert code("-D", "N=1,2", "-D", "S=2", *low) == 0
+    # A cover that is not reached anywhere is refuted by nobody.
+    assert code("-D", "N=1,2", "-D", "S=2") == 0
+    assert code("-D", "N=1,2", *low) == 1
+    # Points that the model's own `where` excludes are none of the grid ..
+    assert code("-D", "N=4", "-D", "S=2,3", "--with", "on=false", *low) == 0
+    # .. unless all are; and a value that is none of its constant is a mistake.
+    assert code("-D", "N=4", "-D", "S=3", *low) == 2
+    assert code("-D", "N=3..5", "--with", "on=false", *low) == 2
+    assert code("-D", "N=5", *low) == 2
+    # A bound is no proof, unless it is all that was asked for.
+    assert code("-D", "N=1,2", "-D", "S=2", "--states", "2", "--engine", "search", *low) == 4
+    assert code("-D", "N=1,2", "-D", "S=2", "--depth", "3", *low) == 0
+    assert code("-D", "N=1,2", "-D", "S=2", "--timeout", "0.000001", *low) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("-D", "M=1,2"), "E283: -D: counter.cpt has no constant 'M'"),
+        (("--with", "onn"), "E283: --with: counter.cpt has no switch 'onn'\n  did you mean 'on'?"),
+        (("-D", "on=true"), "E283: -D: counter.cpt has no constant 'on'\n  it is a switch: --with on=true"),
+        (("--variant", "v1"), "E276: --variant: counter.cpt has no variant 'v1'"),
+        (("--property", "lo"), "no property or scenario 'lo'\n  did you mean 'low'?"),
+        (("--faults", "none", "--faults", "crash Q"), "--faults 'crash Q': no process 'Q'"),
+        (("-D", "N=4..1"), "E471: -D 'N=4..1': the range 4..1 runs backwards, so it is empty\n  write 1..4"),
+        (("-D", "N=1-4", "-D", "S"), "E470: -D 'S'"),
+        (("-D", "N=1..4", "-D", "S=1..3", "--points", "11"), "E472: a grid of 4 x 3: 12 points"),
+        (("--max-faults=-1..0",), "E470: --max-faults '-1..0': '-1' is no number of faults"),
+        (("-o", "a.svgz"), "E473: a.svgz is no name of a file that a sweep can be written to"),
+        (("-o", "a"), "end its name in .svg, .png, .pdf, .html, .csv, .json"),
+        (("-o", "nowhere/a.csv"), "E409: nowhere/a.csv cannot be written"),
+    ],
+)
+def test_mistakes_are_told_with_a_code_and_a_likely_fix(arguments: tuple[str, ...], told: str, folder: Path) -> None:
+    done = counterpoint("sweep", "counter.cpt", *arguments, folder=folder)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_errors_of_the_model_are_drawn(folder: Path) -> None:
+    (folder / "wrong.cpt").write_text(COUNTER.replace("db.x <= S", "db.y <= S"))
+    done = counterpoint("sweep", "wrong.cpt", "-D", "N=1,2", folder=folder)
+    assert done.returncode == 2
+    assert done.stdout.count("error[") == 1
+    assert "wrong.cpt:16" in done.stdout
+    (folder / "wrong.cpt").write_text("store {")
+    done = counterpoint("sweep", "wrong.cpt", "-D", "N=1,2", folder=folder)
+    assert (done.returncode, done.stdout.count("error[")) == (2, 1)
+    done = counterpoint("sweep", "nowhere.cpt", folder=folder)
+    assert done.returncode == 2
+
+
+def test_a_rejected_point_is_drawn_once(folder: Path) -> None:
+    done = counterpoint("sweep", "counter.cpt", "-D", "N=3..6", "-D", "S=3", folder=folder)
+    assert done.returncode == 2
+    assert "– 1 point rejected by the model where N = 4\n" in done.stdout
+    assert "– 2 points rejected by the model where N >= 5\n" in done.stdout
+    assert done.stdout.count("error[E284]") == 1
+    assert done.stdout.count("error[E233]") == 1
+
+
+def test_an_error_of_our_own_is_told_whatever_else_was_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(item: Item, observer: object) -> VariantReport:
+        report = perform(item, observer)  # type: ignore[arg-type]
+        wrong = item.options.constants["N"] == "2"
+        return VariantReport(None, "", None, report.scope, failures=(Failure("a contradiction"),)) if wrong else report
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(command, "perform", failing)
+    assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3"]) == 3
+    out, err = capsys.readouterr()
+    assert "internal error: a contradiction" in err
+    assert "1 error of our own" in out
+    assert "✗ 4 steps" in out
+
+
+# ------------------------------------------------------------------------------------------ interrupts and time-outs
+
+
+def test_time_that_ran_out_at_a_point_is_undecided_there(folder: Path) -> None:
+    done = counterpoint(
+        "sweep", "counter.cpt", "-D", "N=1,2", "--timeout", "0.000001", "--property", "low", folder=folder
+    )
+    assert done.returncode == 4
+    assert "? undecided" in done.stdout
+    assert "low: undecided at both points" in done.stdout
+    assert " proved" not in done.stdout.replace("proved;", "")
+
+
+def test_time_that_ran_out_for_the_whole_sweep_leaves_the_rest_undecided(folder: Path) -> None:
+    words = ("-D", "N=1..3", "-D", "S=3", "--property", "low")
+    done = counterpoint("sweep", "counter.cpt", *words, "--timeout-total", "0.000001", folder=folder)
+    assert done.returncode == 4
+    assert "low: undecided at all 3 points" in done.stdout
+    assert "? " in done.stdout
+    assert "timeout-total" in done.stdout
+    assert counterpoint("sweep", "counter.cpt", *words, "--timeout-total", "100", folder=folder).returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_decided(number: signal.Signals, folder: Path) -> None:
+    # Eight threads count side by side: N = 0 is decided at once, N = 9 takes long.
+    loops = "".join(f"  loop l{i} {{ db.x{i} := if db.x{i} < N then db.x{i} + 1 else 0 }}\n" for i in range(8))
+    stores = "; ".join(f"durable x{i}: 0..9" for i in range(8))
+    (folder / "slow.cpt").write_text(
+        f"const N: 0..9 = 1\nstore db {{ {stores} }}\nprocess P {{\n{loops}}}\n"
+        "invariant apart: (db.x0 + db.x1 + db.x2 + db.x3 + db.x4 + db.x5 + db.x6 + db.x7) < 80\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-m", "checker.cli", "sweep", "slow.cpt", "-D", "N=0,9", "--engine", "search", "-o", "s.csv"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stderr is not None
+    told = running.stderr.readline()  # a line of progress, after a second
+    assert told.startswith("2 of 2 points: N = 9")
+    time.sleep(0.3)
+    os.kill(running.pid, number)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 4, err
+    assert "✓ 1 state" in out
+    assert "… not checked" in out
+    assert "apart: 1 proved, 1 not checked" in out
+    assert out.rstrip().split("\n")[-1].startswith("2 points, 2 properties: 2 proved, 2 not checked, interrupted in ")
+    assert "Traceback" not in err
+    with (folder / "s.csv").open() as file:
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["proved", "proved", "not_checked", "not_checked"]
+
+
+# ------------------------------------------------------------------------------------------------ points in common
+
+
+def test_points_with_the_same_model_are_checked_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    performed: list[dict[str, str]] = []
+
+    def counting(item: Item, observer: object) -> VariantReport:
+        performed.append(dict(item.options.constants))
+        return perform(item, observer)  # type: ignore[arg-type]
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(command, "perform", counting)
+    # `none` and no fault class at all are the same; another bound for faults is not, nor is another S.
+    words = ["sweep", "counter.cpt", "-D", "UNUSED=1..3", "-D", "S=1,2", "--max-faults", "0..1", "--json"]
+    assert cli.execute(words) == 1
+    document = json.loads(capsys.readouterr().out)
+    SCHEMA.validate(document)
+    assert performed == [{"UNUSED": "1", "S": "1"}] * 2 + [{"UNUSED": "1", "S": "2"}] * 2
+    for point in document["points"]:
+        unused, s, faults = point["values"]
+        assert point["same_as"] == (None if unused == "1" else ["1", s, faults])
+        assert point["properties"][0]["verdict"] == ("refuted" if s == "1" else "proved")
+
+
+# ------------------------------------------------------------------------------------------------------------ files
+
+
+def test_files_of_all_kinds_besides_the_report(folder: Path) -> None:
+    files = [f"out.{form}" for form in ("svg", "png", "pdf", "html", "csv", "json")]
+    chosen = [word for file in files for word in ("-o", file)]
+    done = counterpoint(
+        "sweep", "counter.cpt", "-D", "N=1..4", "-D", "S=1..3", "--faults", "none", *chosen, folder=folder
+    )
+    assert done.returncode == 1
+    assert "N = 1..4" in done.stdout  # none of them mutes the terminal
+    starts = {file: (folder / file).read_bytes()[:8] for file in files}
+    assert starts["out.svg"].startswith(b"<svg ")
+    assert starts["out.png"] == b"\x89PNG\r\n\x1a\n"
+    assert starts["out.pdf"].startswith(b"%PDF-")
+    assert (folder / "out.html").read_text().count("<svg ") == 1
+    SCHEMA.validate(json.loads((folder / "out.json").read_text()))
+    with (folder / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 12 * 3
+    for row in rows:
+        expected = by_hand(int(row["N"]), int(row["S"]), True).get(row["property"])
+        if expected is not None:
+            assert (row["verdict"], row["amount"]) == (expected[0], str(expected[1] or ""))
+
+
+def test_the_same_sweep_gives_the_same_picture_byte_for_byte(folder: Path) -> None:
+    drawn = []
+    for seed in ("1", "2"):
+        file = folder / f"{seed}.svg"
+        words = ("sweep", "counter.cpt", "-D", "N=1..4", "--with", "on=true,false", "-o", file.name)
+        counterpoint(*words, folder=folder, PYTHONHASHSEED=seed)
+        drawn.append(file.read_bytes())
+    assert drawn[0] == drawn[1]
+    assert b"seconds" not in drawn[0]
+
+
+def test_options_in_a_file(folder: Path) -> None:
+    (folder / "counterpoint.toml").write_text(
+        'faults = "none"\nmax-faults = 1\nproperty = "low"\nno-symmetry = true\nneeds = true\n[D]\nN = "1..3"\n'
+    )
+    done = counterpoint("sweep", "counter.cpt", folder=folder)
+    assert done.stdout.split("\n")[0] == "options of counterpoint.toml: faults, max-faults, property, no-symmetry, D"
+    assert "  3 points: N = 1..3" in done.stdout
+    assert "  with max-faults = 1, faults = none" in done.stdout
+    done = counterpoint("sweep", "counter.cpt", "-D", "S=2", "--max-faults", "0,1", folder=folder)
+    assert "  2 points: max-faults = 0, 1" in done.stdout
