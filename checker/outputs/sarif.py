@@ -21,7 +21,7 @@ from counterexamples.notation import write_party
 from counterexamples.render import wording
 from counterexamples.render.text import summary
 from spec.codes import CODES
-from spec.event import Ending, Party
+from spec.event import Party
 from spec.source import Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -161,17 +161,8 @@ def _lane(step: Step) -> str:
 
 
 def _location(explanation: Explanation, step: Step, otherwise: Span | None) -> dict[str, Any]:
-    ending = "" if step.event.ending is Ending.OK else f" ⇒ {wording.ending(step)}"
-    told = [f"{step.number}. {wording.actor(explanation.model, step)}: {wording.action(step)}{ending}"]
-    told += filter(None, (wording.reason(step), wording.strike(step)))
-    entries = [
-        wording.change(change, step, explanation)
-        for change in step.changes
-        if wording.tells(explanation.model, step, change)
-    ]
-    for entry in entries:
-        value = f"{entry.before} → {entry.after}" if entry.before else entry.after
-        told.append(" ".join(filter(None, (entry.name, value, entry.remark))))
+    entries = wording.entries(step, explanation)
+    told = [f"{step.number}. {wording.sentence(explanation.model, step)}", *map(wording.entry, entries)]
     span = otherwise if step.fault is None else step.fault.span
     span = span if step.site is None else step.site.statement.span
     location: dict[str, Any] = {"message": {"text": "; ".join(told)}}

@@ -179,11 +179,7 @@ class _Diagram:
         return f"note over {self.over(parties)}: {'<br/>'.join(lines)}"
 
     def changes(self, step: Step) -> list[str]:
-        told = [
-            escaped(wording.entry(wording.change(change, step, self.explanation)))
-            for change in step.changes
-            if wording.tells(self.model, step, change)
-        ]
+        told = [escaped(wording.entry(entry)) for entry in wording.entries(step, self.explanation)]
         if len(told) > _MOST_CHANGES:
             told[_MOST_CHANGES - 1 :] = [f"and {len(told) - _MOST_CHANGES + 1} more changes"]
         return told

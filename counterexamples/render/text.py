@@ -190,11 +190,7 @@ class _Table:
         return self.page.cut_left(text.rsplit("/", 1)[-1], max(16, columns // 4))
 
     def changes(self, step: Step) -> list[str]:
-        told = [
-            wording.change(change, step, self.explanation)
-            for change in step.changes
-            if wording.tells(self.explanation.model, step, change)
-        ]
+        told = wording.entries(step, self.explanation)
         return [self.under(row) for row in aligned(told, self.page.columns - self.indent, self.page)]
 
 

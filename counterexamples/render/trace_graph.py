@@ -40,8 +40,7 @@ def _what(explanation: Explanation, step: Step) -> tuple[str, ...]:
 
 
 def _changes(explanation: Explanation, step: Step) -> Iterator[str]:
-    told = [c for c in step.changes if wording.tells(explanation.model, step, c)]
-    for change in told[:_MOST_CHANGES]:
-        yield wording.entry(wording.change(change, step, explanation))
+    told = wording.entries(step, explanation)
+    yield from map(wording.entry, told[:_MOST_CHANGES])
     if len(told) > _MOST_CHANGES:
         yield f"and {len(told) - _MOST_CHANGES} more changes"

@@ -133,6 +133,15 @@ def strike(step: Step) -> str:
     return words if calling else f"{words}: {_effect(event.kept)}"
 
 
+def sentence(model: Model, step: Step) -> str:
+    """A step on one line: who acts, what, how it ends and why, and what struck.
+
+    `Server[0].start: await postgres.workflow.insert(w, RUNNING) ⇒ unknown; a reply was lost`."""
+    ends = "" if step.event.ending is Ending.OK else f" ⇒ {ending(step)}"
+    parts = (f"{actor(model, step)}: {action(step)}{ends}", reason(step), strike(step))
+    return "; ".join(filter(None, parts))
+
+
 def _effect(kept: bool | None) -> str:
     return "its effect is kept" if kept else "it has no effect"
 
@@ -199,6 +208,12 @@ def change(of: Change, step: Step, explanation: Explanation) -> Entry:
             return Entry(str(Id(kind, index)), remark="is used")
         case ErrorRaised(error):
             return Entry("model error", remark=error.kind.value, style=Style.BAD)
+
+
+def entries(step: Step, explanation: Explanation) -> list[Entry]:
+    """The changes of a step that are worth telling."""
+    model = explanation.model
+    return [change(each, step, explanation) for each in step.changes if tells(model, step, each)]
 
 
 def entry(of: Entry) -> str:

@@ -23,7 +23,7 @@ from counterexamples.render.text import summary
 from counterexamples.spacetime.svg import draw
 from counterexamples.trace import Trace
 from counterexamples.web.timeline import ABSENT, Timeline, timeline
-from spec.event import Ending, Party
+from spec.event import Party
 from spec.interpreter import Interpreter
 from spec.typed import Model
 
@@ -431,18 +431,11 @@ def _lanes(step: Step) -> list[str]:
 
 
 def _sentence(model: Model, step: Step) -> str:
-    ending = "" if step.event.ending is Ending.OK else f" ⇒ {wording.ending(step)}"
-    parts = [f"{_MARKS.get(step.kind, '')}{wording.actor(model, step)}: {wording.action(step)}{ending}"]
-    parts += filter(None, (wording.reason(step), wording.strike(step)))
-    return "; ".join(parts)
+    return _MARKS.get(step.kind, "") + wording.sentence(model, step)
 
 
 def _changes(exhibit: Exhibit, step: Step) -> list[str]:
-    return [
-        _entry(wording.change(change, step, exhibit.explanation))
-        for change in step.changes
-        if wording.tells(exhibit.explanation.model, step, change)
-    ]
+    return [_entry(entry) for entry in wording.entries(step, exhibit.explanation)]
 
 
 def _entry(entry: Entry) -> str:
