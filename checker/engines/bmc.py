@@ -7,15 +7,14 @@ the first one is a shortest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 
 from checker.engines.best_path import Rank, Ranked, best_path_of_length, cost
-from checker.engines.depth_search import DepthSearch, Query
-from checker.engines.engine import Budget, Path, Reached, Reporter, without_live
+from checker.engines.depth_search import BoundedEngine, DepthSearch, Query
+from checker.engines.engine import Budget, Path, Reached
 from checker.engines.packing import Layout
-from checker.engines.saving import STATE_LIMIT, Saved
-from checker.logic.solver import Model, Sat, SatSolver, Solver, Unsat
-from checker.transition_system import Kind, Property, TransitionSystem
+from checker.engines.saving import Saved
+from checker.logic.solver import Model, Sat, Unsat
+from checker.transition_system import Kind
 
 _EXPLORED = 200_000
 """So many states are explored at most to find the best of the shortest paths."""
@@ -23,39 +22,8 @@ _BEST_SHARE = 0.3
 """Of the time that is left, this may be spent on a better path among the shortest ones."""
 
 
-class Bmc:
-    """The engine.  It finds shortest paths and never claims more than a bound.
-
-    default_depth  how far to go when the budget names no depth
-    make_solver    the solver to use
-    state_limit    how many states may be reached from a candidate while looking for a path that saves it
-    """
-
-    name = "bmc"
-
-    def __init__(
-        self,
-        default_depth: int = 40,
-        make_solver: Callable[[], SatSolver] = Solver,
-        state_limit: int = STATE_LIMIT,
-    ) -> None:
-        self.default_depth = default_depth
-        self._make_solver = make_solver
-        self._state_limit = state_limit
-
-    def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
-        """Reports for each property Reached with a shortest path, Bounded, or (when depth 0 failed) Undecided.
-
-        Raises KeyboardInterrupt only.
-        """
-        targets = without_live(properties, self.name, reporter)
-        if targets:
-            search = _Search(system, targets, budget, reporter, self.default_depth, self._state_limit)
-            search.run(self._make_solver)
-
-
 class _Search(DepthSearch):
-    name = Bmc.name
+    name = "bmc"
 
     def violated(self, query: Query, model: Model, depth: int) -> None:
         path, why = self.unrolling.path(model), self.shortest(depth)
@@ -120,6 +88,14 @@ class _Search(DepthSearch):
         if depth == 0:
             return "it is the initial state"
         return f"no violation at any smaller depth (unsatisfiable at 0..{depth - 1})"
+
+
+class Bmc(BoundedEngine):
+    """The engine.  It finds shortest paths and never claims more than a bound: 40 steps by default."""
+
+    name = _Search.name
+    search = _Search
+    deepest = 40
 
 
 __all__ = ["Bmc"]

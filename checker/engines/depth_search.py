@@ -11,12 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from checker.engines.engine import Bounded, Budget, Outcome, Progress, Reporter, Undecided
+from checker.engines.engine import Bounded, Budget, Outcome, Progress, Reporter, Undecided, without_live
 from checker.engines.saving import STATE_LIMIT, Inconclusive, Saved, Saviour
 from checker.logic.encode import Template, formula_template
 from checker.logic.formula import FALSE, negate
-from checker.logic.solver import Model, Sat, SatSolver, Unknown
+from checker.logic.solver import Model, Sat, SatSolver, Solver, Unknown
 from checker.logic.unroll import Unrolling
 from checker.transition_system import Form, Property, TransitionSystem
 
@@ -213,4 +214,38 @@ class DepthSearch(ABC):
             self.reporter.progress(Progress(self.name, depth, None, None))
 
 
-__all__ = ["DepthSearch", "Query"]
+class BoundedEngine:
+    """An engine that unrolls.
+
+    search   what one run of it is
+    deepest  how many steps it unrolls by default
+    """
+
+    name: str
+    search: ClassVar[type[DepthSearch]]
+    deepest: ClassVar[int]
+
+    def __init__(
+        self,
+        default_depth: int | None = None,
+        make_solver: Callable[[], SatSolver] = Solver,
+        state_limit: int = STATE_LIMIT,
+    ) -> None:
+        """default_depth: how many steps, when the budget names no depth.  state_limit: how many states may be reached
+        from a candidate while looking for a path that saves it."""
+        self.default_depth = self.deepest if default_depth is None else default_depth
+        self._make_solver = make_solver
+        self._state_limit = state_limit
+
+    def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
+        """Reports for each property Reached, Bounded, or (when depth 0 failed) Undecided.
+
+        Raises KeyboardInterrupt only.
+        """
+        targets = without_live(properties, self.name, reporter)
+        if targets:
+            search = self.search(system, targets, budget, reporter, self.default_depth, self._state_limit)
+            search.run(self._make_solver)
+
+
+__all__ = ["BoundedEngine", "DepthSearch", "Query"]

@@ -8,52 +8,18 @@ special case: so what is excluded is a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from checker.engines.depth_search import DepthSearch, Query
-from checker.engines.engine import Budget, Path, Reached, Reporter, without_live
+from checker.engines.depth_search import BoundedEngine, DepthSearch, Query
+from checker.engines.engine import Path, Reached
 from checker.engines.parallel_steps import ParallelSteps
 from checker.engines.path_trimming import trimmed
-from checker.engines.saving import STATE_LIMIT
 from checker.logic.formula import conjunction, evaluate, negate
-from checker.logic.solver import Model, SatSolver, Solver
+from checker.logic.solver import Model, SatSolver
 from checker.logic.unroll import Unrolling
-from checker.transition_system import Property, TransitionSystem, successor
-
-
-class ParallelBmc:
-    """The engine.  It finds paths, not always shortest ones, and never claims more than a bound.
-
-    default_depth  how many steps of the unrolling, when the budget names no depth
-    make_solver    the solver to use
-    state_limit    how many states may be reached from a candidate while looking for a path that saves it
-    """
-
-    name = "parallel"
-
-    def __init__(
-        self,
-        default_depth: int = 100,
-        make_solver: Callable[[], SatSolver] = Solver,
-        state_limit: int = STATE_LIMIT,
-    ) -> None:
-        self.default_depth = default_depth
-        self._make_solver = make_solver
-        self._state_limit = state_limit
-
-    def run(self, system: TransitionSystem, properties: Sequence[Property], budget: Budget, reporter: Reporter) -> None:
-        """Reports for each property Reached, Bounded, or (when depth 0 failed) Undecided.
-
-        Raises KeyboardInterrupt only.
-        """
-        targets = without_live(properties, self.name, reporter)
-        if targets:
-            search = _Search(system, targets, budget, reporter, self.default_depth, self._state_limit)
-            search.run(self._make_solver)
+from checker.transition_system import successor
 
 
 class _Search(DepthSearch):
-    name = ParallelBmc.name
+    name = "parallel"
 
     def unroll(self, solver: SatSolver) -> Unrolling:
         self.steps = ParallelSteps(self.system)
@@ -87,6 +53,15 @@ class _Search(DepthSearch):
                 states.append(successor(system, state, action))
             assert states[-1] == self.unrolling.state(model, time + 1), "one after the other comes to something else"
         return Path(tuple(states), tuple(actions))
+
+
+class ParallelBmc(BoundedEngine):
+    """The engine.  It finds paths, not always shortest ones, and never claims more than a bound: 100 steps of the
+    unrolling by default."""
+
+    name = _Search.name
+    search = _Search
+    deepest = 100
 
 
 __all__ = ["ParallelBmc"]

@@ -134,9 +134,7 @@ def strike(step: Step) -> str:
 
 
 def sentence(model: Model, step: Step) -> str:
-    """A step on one line: who acts, what, how it ends and why, and what struck.
-
-    `Server[0].start: await postgres.workflow.insert(w, RUNNING) ⇒ unknown; a reply was lost`."""
+    """A step on one line: who acts, what, how it ends and why, and what struck."""
     ends = "" if step.event.ending is Ending.OK else f" ⇒ {ending(step)}"
     parts = (f"{actor(model, step)}: {action(step)}{ends}", reason(step), strike(step))
     return "; ".join(filter(None, parts))
