@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from checker.certificates.invariant import Invariant, check
 from checker.engines.engine import FewRounds, Lasso, Path
 from checker.liveness.fairness import is_violating_loop, may_stay, pending_at_start
+from checker.liveness.monitor import watching, watching_fairness
 from checker.logic.formula import (
     TRUE,
     Formula,
-    Role,
     Variable,
     conjunction,
     disjunction,
@@ -141,14 +141,11 @@ class _Builder:
         self.case = case
         self.rounds = rounds
         started = case.from_start and pending_at_start(system, case)
-        self.phase = _variable("counting phase", 3, _PENDING if started else _FREE)
-        self.count = _variable("rounds", rounds + 1)
-        self.moved = _variable("moved", 2)
-        self.seen = None if case.recurrent is TRUE else _variable("recurrent seen", 2)
-        self.kept = {
-            constraint: _variable(f"kept {number}: {constraint.name}", 3 if constraint.strong else 2)
-            for number, constraint in enumerate(system.fairness)
-        }
+        self.phase = watching("counting phase", 3, _PENDING if started else _FREE)
+        self.count = watching("rounds", rounds + 1)
+        self.moved = watching("moved", 2)
+        self.seen = None if case.recurrent is TRUE else watching("recurrent seen", 2)
+        self.kept = watching_fairness(system)
         self.own: list[Action] = []
 
     def build(self) -> CountingSystem:
@@ -228,10 +225,6 @@ class _Builder:
         index = len(self.original.actions) + len(self.own)
         condition = conjunction(guard)
         self.own.append(Action(index, Event(EventKind.STEP), Kind.ENVIRONMENT, condition, updates, bookkeeping=True))
-
-
-def _variable(name: str, size: int, initial: int = 0) -> Variable:
-    return Variable(name, tuple(range(size)), initial, Role.GHOST)
 
 
 __all__ = ["CountingSystem", "complaint", "counting_system", "translated"]

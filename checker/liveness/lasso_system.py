@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from checker.engines.engine import Lasso, Path
 from checker.liveness.fairness import may_stay, pending_at_start
+from checker.liveness.monitor import watching, watching_fairness
 from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, negate
 from checker.transition_system import (
     Action,
@@ -86,23 +87,20 @@ class _Builder:
         self.numbers = tuple(numbers)
         self.cases = [(target.cases[number], self._monitor(target.cases[number], number)) for number in numbers]
         self.name = target.name
-        self.phase = _variable("lasso phase", 3)
-        self.chosen = _variable("lasso case", len(self.cases)) if len(self.cases) > 1 else None
+        self.phase = watching("lasso phase", 3)
+        self.chosen = watching("lasso case", len(self.cases)) if len(self.cases) > 1 else None
         changing = {v for action in system.actions if action.kind is not Kind.FAULT for v in action.writes}
         self.saved = {
             v: Variable(f"saved {v.name}", v.values, v.initial, Role.GHOST) for v in system.variables if v in changing
         }
-        self.kept = {
-            constraint: _variable(f"kept {number}: {constraint.name}", 3 if constraint.strong else 2)
-            for number, constraint in enumerate(system.fairness)
-        }
-        self.seen = _variable("recurrent seen", 2) if any(c.recurrent is not TRUE for c, _ in self.cases) else None
+        self.kept = watching_fairness(system)
+        self.seen = watching("recurrent seen", 2) if any(c.recurrent is not TRUE for c, _ in self.cases) else None
         self.inside = negate(equals(self.phase, _FREE))
 
     def _monitor(self, case: LiveCase, number: int) -> Variable | None:
         if case.from_start:
-            return _variable(f"pending {number}", 2, int(pending_at_start(self.original, case)))
-        return None if case.trigger is TRUE else _variable(f"pending {number}", 2)
+            return watching(f"pending {number}", 2, int(pending_at_start(self.original, case)))
+        return None if case.trigger is TRUE else watching(f"pending {number}", 2)
 
     def build(self) -> LassoSystem:
         own = [
@@ -201,10 +199,6 @@ class _Builder:
         recurrent = self._of_chosen([case.recurrent for case, _ in self.cases])
         staying = conjunction((equals(self.phase, _SAVED), may_stay(self.original), recurrent))
         return disjunction((conjunction(closed), staying))
-
-
-def _variable(name: str, size: int, initial: int = 0) -> Variable:
-    return Variable(name, tuple(range(size)), initial, Role.GHOST)
 
 
 def _put(updates: dict[Variable, Update], variable: Variable, condition: Formula) -> None:
