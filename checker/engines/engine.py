@@ -98,7 +98,8 @@ class NoFairCycle:
     """No run violates the LIVE property: in the whole state space (searched without symmetry) no cycle does.
 
     `recheck` finds out anew, independently of the search's bookkeeping, that the set is closed and has no such cycle;
-    it answers None if so, else what is wrong.
+    it answers None if so, else what is wrong.  That the set is closed it need not find out twice, when `closed_set` has
+    been asked before.
     """
 
     closed_set: ClosedSet

@@ -89,7 +89,7 @@ def _decide(system: TransitionSystem, left: list[Property], budget: Budget, repo
         del graph
         hulls = Hulls(states)
         for target in none:
-            decide(target, NoFairCycle(states, depth, partial(hulls.complaint, target)))
+            decide(target, NoFairCycle(hulls, depth, partial(hulls.complaint, target)))
 
 
 def _for_exploring(budget: Budget) -> Budget:

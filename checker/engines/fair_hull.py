@@ -10,6 +10,7 @@ lost.  So nothing violates the case when no triggered state reaches what was kep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -21,14 +22,29 @@ from checker.engines.state_graph import ranges
 from checker.engines.state_table import Numbers
 from checker.liveness.fairness import may_stay
 from checker.logic.formula import TRUE
-from checker.transition_system import Action, Kind, LiveCase, Property
+from checker.transition_system import Action, Kind, LiveCase, Property, State
 
 
 class Hulls:
-    """The second opinion on the properties that one closed set, searched without symmetry, is said to prove."""
+    """A closed set, searched without symmetry, with the second opinion on the properties that it is said to prove.  The
+    check that it is closed finds all steps, and is made once; what it finds is the graph that the opinion is about."""
 
     def __init__(self, states: SearchedStates) -> None:
         self._states = states
+        self.symmetric = states.symmetric
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __contains__(self, state: State) -> bool:
+        return state in self._states
+
+    def sample(self, count: int, seed: int) -> Iterator[State]:
+        return self._states.sample(count, seed)
+
+    def recheck(self) -> str | None:
+        """See `ClosedSet.recheck`."""
+        return self._graph if isinstance(self._graph, str) else None
 
     def complaint(self, target: Property) -> str | None:
         """None if the set is closed, and no run through it violates the LIVE property, else what is wrong."""

@@ -18,9 +18,11 @@ from checker.certificates.invariant import Invariant
 from checker.certificates.proof_terms import BadCertificate
 from checker.check import check_file
 from checker.confirm import Confirmation, Context
-from checker.engines.closed_set import SearchedStates
-from checker.engines.engine import FewRounds, Lasso, NoFairCycle
+from checker.engines.closed_set import SearchedStates, See
+from checker.engines.engine import Budget, FewRounds, Lasso, NoFairCycle
 from checker.engines.fair_hull import Hulls
+from checker.engines.state_graph import state_graph
+from checker.engines.symmetry import Symmetry
 from checker.exitcode import ExitCode
 from checker.liveness.assumptions import Assumption, AssumptionKind, requests
 from checker.liveness.counting import counting_system
@@ -222,11 +224,38 @@ def test_a_search_that_overlooks_a_cycle_is_caught_by_the_second_algorithm(door:
     proof = outcome_of(door, "swings", "search")
     assert isinstance(proof.outcome, NoFairCycle)
     settles = target_of(door, "settles")
-    states = proof.outcome.closed_set
-    assert isinstance(states, SearchedStates)
-    recheck = partial(Hulls(states).complaint, settles)
+    hulls = proof.outcome.closed_set
+    assert isinstance(hulls, Hulls)
+    recheck = partial(hulls.complaint, settles)
     with pytest.raises(OwnError, match="re-check"):
         confirm(door, "settles", Decision("search", replace(proof.outcome, recheck=recheck)))
+
+
+def test_a_set_that_is_not_closed_proves_nothing(door: Lowered) -> None:
+    """All states but the last one that was found: a step leads to it."""
+    graph = state_graph(door.system, Budget())
+    most = [column[:-1] for column in graph.table.seal()]
+    hulls = Hulls(SearchedStates(graph.layout, most, Symmetry(graph.layout, ()), []))
+    target = target_of(door, "swings")
+    assert "leads out of the set" in (hulls.recheck() or "")
+    assert hulls.complaint(target) == hulls.recheck()
+    outcome = NoFairCycle(hulls, graph.depth, partial(hulls.complaint, target))
+    with pytest.raises(OwnError, match="leads out of the set"):
+        confirm(door, "swings", Decision("search", outcome))
+
+
+def test_that_a_set_is_closed_is_found_out_once(door: Lowered, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+    whole = SearchedStates.recheck
+
+    def recheck(states: SearchedStates, see: See | None = None) -> str | None:
+        checked.append(states)
+        return whole(states, see)
+
+    monkeypatch.setattr(SearchedStates, "recheck", recheck)
+    confirmed = confirm(door, "swings", outcome_of(door, "swings", "search"))
+    assert isinstance(confirmed, Proved)
+    assert len(checked) == 1
 
 
 def test_fewer_rounds_than_go_by_are_rejected(door: Lowered) -> None:
