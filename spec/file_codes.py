@@ -76,6 +76,15 @@ FILE_CODES: tuple[Code, ...] = (
         _CORRECT,
     ),
     Code(
+        "E008",
+        "the file has too many words",
+        "A model file has at most 300,000 words, numbers and symbols. A model that is written by hand has a few "
+        "thousand.",
+        "counterpoint check generated.cpt",
+        "counterpoint check model.cpt",
+        is_model=False,
+    ),
+    Code(
         "E010",
         "an imported file does not exist",
         "An import names a file relative to the file that it stands in; if there is none, relative to the "
@@ -107,6 +116,36 @@ FILE_CODES: tuple[Code, ...] = (
         "needed directly.",
         "counterpoint check chain.cpt",
         "counterpoint check model.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E014",
+        "a path leads out of the project",
+        "A model may import files of its project and of the library that comes with the tool. The project is the "
+        "nearest folder above the model that has `.git`, `counterpoint.toml`, or a `pyproject.toml` with the table "
+        "`[tool.counterpoint]`; where there is none, the folder that was named on the command line, or the model's "
+        "own folder if the file was named. Symbolic links are followed before this is looked at, and what they lead "
+        "to is neither read nor told. For the same reason a model that is found in a folder must not be a link that "
+        "leads out. A file that the command line names may be anywhere.\n\n"
+        "Put the file where the model is, or an empty `counterpoint.toml` into the folder that holds both.",
+        'import "../../elsewhere/tables.cpt"\n' + _CORRECT,
+        _CORRECT,
+    ),
+    Code(
+        "E015",
+        "a model of too many files, or too large in all",
+        "A model has at most 200 files, those that it imports included, of at most ten million bytes in all.",
+        "counterpoint check imports-everything.cpt",
+        "counterpoint check model.cpt",
+        is_model=False,
+    ),
+    Code(
+        "E016",
+        "reading the model, or checking its types, took too long",
+        "Reading a model with its imports, and checking the types of all its variants, each have as long as "
+        "`--timeout` gives to the check of a variant, and at least a second. A model that needs more is too large.",
+        "counterpoint check huge.cpt --timeout 5",
+        "counterpoint check huge.cpt --timeout 60",
         is_model=False,
     ),
 )

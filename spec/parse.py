@@ -16,7 +16,7 @@ from spec.lalr import Machine, tables
 from spec.layout import BLOCK_BRACE, RECORD_BRACE, SET_BRACE, TooDeep, lay_out
 from spec.source import Source, Span
 from spec.syntax_errors import BREAK, END, OPERAND_WORDS, THREAD_WORDS, Situation, unexpected
-from spec.tokens import HARD_WORDS, Kind, Token, tokenize
+from spec.tokens import HARD_WORDS, MAX_TOKENS, Kind, Token, tokenize
 from spec.tree_builder import Misplaced, TreeBuilder
 
 MAX_ERRORS = 20
@@ -32,6 +32,9 @@ def parse(source: Source) -> syntax.File | tuple[Diagnostic, ...]:
     if all(token.kind in (Kind.BREAK, Kind.END) for token in tokens):
         what = "the file is empty" if not source.text.strip() else "the file has comments only"
         return (Diagnostic("E007", f"{what}: it declares nothing", Span(source, 0, 0)),)
+    if len(tokens) > MAX_TOKENS:
+        message = f"the file has more than {MAX_TOKENS:,} words, numbers and symbols"
+        return (Diagnostic("E008", message, tokens[MAX_TOKENS].span, fix="is this the right file?"),)
     repaired: list[Diagnostic] = []
     while True:
         try:

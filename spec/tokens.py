@@ -62,6 +62,9 @@ LATER_WORDS = words("delay isolation lossy param pause priority repair replica t
 DIGITS = 18
 """The longest number that may be written."""
 
+MAX_TOKENS = 300_000
+"""How many tokens a file may have; the rest is not looked at."""
+
 _PATTERN = re.compile(
     r"""
     (?P<space> [ \t\r\f\v]+ | \A\ufeff )
@@ -86,6 +89,7 @@ def tokenize(source: Source) -> tuple[list[Token], str]:
 
     A doc comment at the very top is the file's when a blank line, an `import` or a `const` follows it, or nothing.
     Every other doc comment belongs to the token after it; among several with blank lines between, the last one counts.
+    Of a source with more than MAX_TOKENS the first are given, one more than that.
     """
     text = source.text
     tokens: list[Token] = []
@@ -99,6 +103,8 @@ def tokenize(source: Source) -> tuple[list[Token], str]:
         if group == "space" or group == "comment":
             line_empty = line_empty and group == "space"
             continue
+        if len(tokens) > MAX_TOKENS:
+            break
         start, end = match.span()
         if group == "doc":
             if doc_ended:

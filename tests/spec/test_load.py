@@ -132,11 +132,11 @@ def test_odd_file_names(tmp_path: Path) -> None:
 
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, flags: int) -> int:
         raise PermissionError(13, "Permission denied")
 
     path = write(tmp_path, main=TEXT)
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     error = only(path, tmp_path)
     assert error.code == "E002"
     assert "permission denied" in error.message
@@ -198,7 +198,7 @@ def test_import_of_a_missing_file(tmp_path: Path) -> None:
 
 
 def test_every_missing_import_is_reported(tmp_path: Path) -> None:
-    path = write(tmp_path, main='import "x.cpt"; import ""; import "a/../../y.cpt"\n' + TEXT)
+    path = write(tmp_path, main='import "x.cpt"; import ""; import "a/../y.cpt"\n' + TEXT)
     assert [code for code, _ in errors(path, tmp_path)] == ["E010", "E010", "E010"]
 
 
