@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from checker.options import UsageError
 from checker.suggestion import suggest
+from spec.load import MAX_BYTES
+from spec.project import Project, project_of, real
+from spec.regular_file import UnreadableError, read_bytes
 
 SUFFIX = ".cpt"
 
@@ -28,6 +32,17 @@ def shipped(folder: Path) -> dict[str, Path]:
     return found
 
 
+def project(path: Path, wanted: str | None = None) -> Project:
+    """Where a model may be and import from.  wanted: what it was found for; None or the file itself where it was named.
+    Of a shipped model that is the library."""
+    folder = real(library())
+    found = real(path)
+    if folder is not None and found is not None and found.is_relative_to(folder):
+        return Project(folder)
+    walked = None if wanted is None else Path(wanted)
+    return project_of(path, walked if walked is not None and walked.is_dir() else None)
+
+
 def short_name(path: Path, folder: Path) -> str:
     """What to call a file: its name for a shipped model, else its path, from the current folder on where it is in
     there."""
@@ -42,16 +57,12 @@ def find(wanted: str, folder: Path) -> list[Path]:
     """The files that `wanted` means: a file, all models in a folder and its subfolders in sorted order, or shipped
     models by name, folder or unambiguous beginning of a name.  Raises UsageError, with what may be meant."""
     path = Path(wanted)
-    try:
-        if path.is_file():
-            return [path]
-        if path.is_dir():
-            return _folder(path, folder)
-    except (OSError, ValueError):
-        pass
+    if _is_folder(path):
+        return _folder(path, folder)
+    if os.path.lexists(path):
+        return [path]
     if path.suffix == SUFFIX or path.is_absolute() or wanted.startswith("."):
-        near = _models_in(path.parent) if path.parent.is_dir() else []
-        raise UsageError(f"no file {wanted!r}", suggest(path.name, [p.name for p in near], "models there"))
+        raise UsageError(f"no file {wanted!r}", suggest(path.name, _names_beside(path), "models there"))
     known = shipped(folder)
     name = wanted.strip("/")
     if name in known:
@@ -81,9 +92,11 @@ def _folders(known: Iterable[str]) -> set[str]:
 
 def _folder(path: Path, library_folder: Path) -> list[Path]:
     """The models in a folder, without those that have no process and are there for others to import."""
-    texts = {found: _text(found) for found in _models_in(path)}
+    found_in = _models_in(path)
+    projects = {found: project_of(found, path) for found in found_in}
+    texts = {found: _text(found, projects[found]) for found in found_in}
     imported = {file for found, text in texts.items() for file in _imports(found, text, library_folder)}
-    models = [found for found, text in texts.items() if _PROCESS.search(text) or found.resolve() not in imported]
+    models = [found for found, text in texts.items() if _PROCESS.search(text) or real(found) not in imported]
     if not models:
         raise UsageError(f"no models ({SUFFIX} files) in the folder {str(path)!r}")
     return models
@@ -92,31 +105,72 @@ def _folder(path: Path, library_folder: Path) -> list[Path]:
 def is_for_import(path: Path, top: Path) -> bool:
     """Whether a file has no process and another imports it, which stands beside it, or in a folder above it up to `top`
     or directly in such a folder's folders."""
-    if not path.is_file() or _PROCESS.search(_text(path)):
+    inside = Project(real(top) or top)
+    if not path.is_file() or _PROCESS.search(_text(path, inside)):
         return False
     folders = [folder for folder in path.parents if folder == path.parent or folder.is_relative_to(top)]
     near = {found for folder in folders for pattern in (f"*{SUFFIX}", f"*/*{SUFFIX}") for found in folder.glob(pattern)}
-    wanted = path.resolve()
-    return any(
-        wanted in _imports(found, _text(found), library()) for found in near if found != path and found.is_file()
-    )
+    wanted = real(path)
+    return any(wanted in _imports(found, _text(found, inside), library()) for found in near if found != path)
 
 
-def _text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", "replace")
+def _text(path: Path, inside: Project) -> str:
+    """What is in a file, as far as it can be read; nothing of a file that a link outside leads to."""
+    found = inside.leads_to(path)
+    if found is None:
+        return ""
+    try:
+        return read_bytes(found, MAX_BYTES).decode("utf-8", "replace")
+    except UnreadableError:
+        return ""
 
 
-def _imports(path: Path, text: str, library_folder: Path) -> set[Path]:
+def _imports(path: Path, text: str, library_folder: Path) -> set[Path | None]:
     """Where the imports of a file may lead."""
-    return {(base / name).resolve() for name in _IMPORT.findall(text) for base in (path.parent, library_folder)}
+    return {real(base / name) for name in _IMPORT.findall(text) for base in (path.parent, library_folder)} - {None}
 
 
-_IMPORT = re.compile(r'^\s*import\s+"([^"\0]+)"', re.MULTILINE)
-_PROCESS = re.compile(r"^\s*process\b", re.MULTILINE)
+_IMPORT = re.compile(r'^[ \t]*import[ \t]+"([^"\0\n]+)"', re.MULTILINE)
+_PROCESS = re.compile(r"^[ \t]*process\b", re.MULTILINE)
+
+MOST_MODELS = 10_000
+"""How many model files a folder may have, with all its subfolders."""
 
 
 def _models_in(folder: Path) -> list[Path]:
-    hidden = {
-        path for path in folder.rglob(f"*{SUFFIX}") if any(p.startswith(".") for p in path.relative_to(folder).parts)
-    }
-    return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file() and path not in hidden)
+    """All that is called like a model in a folder and its subfolders, without what is hidden; links to folders are not
+    followed.  Raises UsageError for a folder that cannot be looked into: what is in there would be left unchecked."""
+    found: list[Path] = []
+    open_folders = [folder]
+    while open_folders:
+        here = open_folders.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        open_folders.append(here / entry.name)
+                    elif entry.name.endswith(SUFFIX):
+                        found.append(here / entry.name)
+        except OSError as error:
+            raise UsageError(f"the folder {str(here)!r} cannot be read: {error.strerror}") from None
+        if len(found) > MOST_MODELS:
+            raise UsageError(f"the folder {str(folder)!r} has more than {MOST_MODELS:,} models", "name folders in it")
+    return sorted(found)
+
+
+def _names_beside(path: Path) -> list[str]:
+    """The names of the models in the folder in which a file was looked for."""
+    try:
+        with os.scandir(path.parent) as entries:
+            return [entry.name for entry in entries if entry.name.endswith(SUFFIX)]
+    except (OSError, ValueError):
+        return []
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
