@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -63,7 +65,10 @@ def write(failure: Failure, command: Sequence[str], folder: Path) -> Path:
     text = document(failure, command)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     path = folder / f"counterpoint-failure-{digest}.json"
-    path.write_bytes(text.encode("utf-8", "replace"))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".counterpoint-", delete=False) as file:
+        file.write(text.encode("utf-8", "replace"))
+    # Whatever has this name already, such as a link, is replaced and not written to.
+    os.replace(file.name, path)
     return path
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from checker.options import UsageError
 from checker.suggestion import suggest
-from spec.load import MAX_BYTES
+from spec import syntax
+from spec.diagnostic import Diagnostic
+from spec.load import MAX_BYTES, SECONDS, load
 from spec.project import Project, project_of, real
 from spec.regular_file import UnreadableError, read_bytes
 
@@ -43,6 +45,14 @@ def project(path: Path, wanted: str | None = None) -> Project:
     return project_of(path, walked if walked is not None and walked.is_dir() else None)
 
 
+def read(
+    path: Path, folder: Path, wanted: str | None = None, seconds: float = SECONDS
+) -> syntax.Module | tuple[Diagnostic, ...]:
+    """The model in a file with all that it imports, from its project and from `folder`, the library; or what is wrong
+    with it.  wanted: see `project`; seconds: the time that it may take."""
+    return load(path, folder, project(path, wanted), seconds)
+
+
 def short_name(path: Path, folder: Path) -> str:
     """What to call a file: its name for a shipped model, else its path, from the current folder on where it is in
     there."""
@@ -63,6 +73,11 @@ def find(wanted: str, folder: Path) -> list[Path]:
         return [path]
     if path.suffix == SUFFIX or path.is_absolute() or wanted.startswith("."):
         raise UsageError(f"no file {wanted!r}", suggest(path.name, _names_beside(path), "models there"))
+    return find_shipped(wanted, folder)
+
+
+def find_shipped(wanted: str, folder: Path) -> list[Path]:
+    """The shipped models of a name, of a folder, or of an unambiguous beginning of a name.  Raises UsageError."""
     known = shipped(folder)
     name = wanted.strip("/")
     if name in known:

@@ -18,16 +18,20 @@ from checker.verdict import Refuted
 from checker.work.item import items_of, perform
 from spec import syntax
 from spec.diagnostic import Diagnostic
-from spec.load import load
 
 
 def check_file(
-    path: Path, options: Options, observer: Observer | None = None, library: Path | None = None
+    path: Path,
+    options: Options,
+    observer: Observer | None = None,
+    library: Path | None = None,
+    wanted: str | None = None,
 ) -> FileReport:
     """Loads and checks a model file.  `library` is where its imports are looked up besides its own folder (None: the
-    shipped models).  Raises UnknownNameError where the options name what the model does not have."""
+    shipped models).  wanted: the folder in which the file was found; None where it was named itself.  Raises
+    UnknownNameError where the options name what the model does not have."""
     started = time.monotonic()
-    module = load(path, library or catalogue.library())
+    module = catalogue.read(path, library or catalogue.library(), wanted, options.timeout)
     if isinstance(module, tuple):
         return FileReport(str(path), "", errors=module, seconds=time.monotonic() - started)
     return check_module(module, options, observer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from checker.options import Options, UnknownNameError
 from checker.suggestion import suggest
 from spec import syntax
 from spec.diagnostic import Diagnostic
+from spec.load import LEAST_SECONDS
 from spec.typecheck import Checked, Choice, typecheck
 from spec.typed import Scenario
 
@@ -35,8 +37,10 @@ def choose(module: syntax.Module, options: Options) -> list[Chosen]:
     _require(options.switches, switches, "switch", "switches", module)
     names: Sequence[str | None] = options.variants or tuple(variants) or (None,)
     found = []
+    deadline = time.monotonic() + max(options.timeout, LEAST_SECONDS)
     for name in dict.fromkeys(names):
-        result = typecheck(module, Choice(name, options.constants, options.switches))
+        left = deadline - time.monotonic()
+        result = typecheck(module, Choice(name, options.constants, options.switches), left)
         doc = variants.get(name, "") if name is not None else ""
         if isinstance(result, tuple):
             found.append(Chosen(name, doc, None, result))

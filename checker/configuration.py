@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,8 @@ from typing import Any
 from checker.arguments import build
 from checker.options import UsageError
 from checker.suggestion import suggest
-
-OWN_FILE = "counterpoint.toml"
-SHARED_FILE = "pyproject.toml"
-_TABLE = ("tool", "counterpoint")
+from spec.project import OWN_FILE, SHARED_FILE, TABLE, real
+from spec.regular_file import Unreadable, UnreadableError, read_bytes
 
 MOST_BYTES = 1_000_000
 """The largest file that is read."""
@@ -105,11 +102,11 @@ def find(folder: Path) -> Configuration | None:
     start = folder.resolve()
     for each in (start, *start.parents):
         own = _read(each / OWN_FILE, (), start)
-        shared = _read(each / SHARED_FILE, _TABLE, start)
+        shared = _read(each / SHARED_FILE, TABLE, start)
         if own is not None and shared is not None:
             raise UsageError(
                 f"{own.name} and {shared.name} both have options, and only one of them can count",
-                f"move the table [{'.'.join(_TABLE)}] to {OWN_FILE}, or the other way round",
+                f"move the table [{'.'.join(TABLE)}] to {OWN_FILE}, or the other way round",
                 "E431",
             )
         if own is not None or shared is not None:
@@ -157,22 +154,11 @@ def _read(path: Path, inside: tuple[str, ...], start: Path) -> Configuration | N
     """The configuration in a file.  None where there is no such file, or no such table in it."""
     name = os.path.relpath(path, start)
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            if inside:
-                return None
-            raise UsageError(f"{name} is not an ordinary file", "see --no-config", "E430")
-        if status.st_size > MOST_BYTES:
-            if inside:
-                return None
-            raise UsageError(f"{name} has {status.st_size:,} bytes, and {MOST_BYTES:,} is the most", None, "E430")
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        if inside:
+        data = read_bytes(_unless_it_leads_out(path), MOST_BYTES)
+    except UnreadableError as error:
+        if inside or error.why in (Unreadable.MISSING, Unreadable.NOT_IN_A_FOLDER):
             return None
-        raise UsageError(f"{name} cannot be read: {error.strerror}", "see --no-config", "E430") from None
+        raise UsageError(f"{name} {error.told}", "see --no-config", "E430") from None
     if inside and inside[-1].encode() not in data:
         return None
     try:
@@ -188,6 +174,17 @@ def _read(path: Path, inside: tuple[str, ...], start: Path) -> Configuration | N
     if not isinstance(found, dict):
         raise UsageError(f"{name}: `{'.'.join(inside)}` is no table", f"write [{'.'.join(inside)}]", "E433")
     return Configuration(path, name, text, inside, found)
+
+
+def _unless_it_leads_out(path: Path) -> Path:
+    """The path without links.  Raises UnreadableError where they lead out of the repository (or of the file's own
+    folder, in none): messages about what is wrong in a file show parts of it."""
+    folder = path.parent
+    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), folder)
+    found = real(path)
+    if found is None or not found.is_relative_to(top):
+        raise UnreadableError(Unreadable.OTHER, f"is a link that leads out of {os.path.relpath(top)}")
+    return found
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -287,7 +284,7 @@ def _inside(value: str, wrong: Callable[..., UsageError], configuration: Configu
     request must not say what is overwritten elsewhere."""
     folder = configuration.path.parent
     path = (folder / value).resolve()
-    if not path.is_relative_to(folder) or ".git" in path.relative_to(folder).parts:
+    if not path.is_relative_to(folder) or ".git" in (part.lower() for part in path.relative_to(folder).parts):
         raise wrong(
             f"a file below the folder of {configuration.path.name}, and not in .git", "other files: on the command line"
         )

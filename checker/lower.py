@@ -6,6 +6,7 @@ interpreter, which checks every trace and samples every proof.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from checker.lowering.symmetries import swaps_of
 from checker.transition_system import Property, State, TransitionSystem
 from counterexamples.trace import Trace
 from spec.state import GlobalState
+from spec.time_limit import TimeIsUp, within
 from spec.typed import FaultClass, Model
 
 
@@ -82,11 +84,20 @@ def lower(
 
     Raises LoweringLimit for a model that is too large, or when `deadline` (on the clock of `time.monotonic`) is passed.
     """
+    if deadline is None:
+        return _lower(model, faults, max_faults)
+    try:
+        return within(deadline - time.monotonic(), lambda: _lower(model, faults, max_faults))
+    except TimeIsUp:
+        raise LoweringLimit("time ran out while the model was made into a transition system") from None
+
+
+def _lower(model: Model, faults: Collection[FaultClass] | None, max_faults: int | None) -> Lowered:
     enabled = model.faults if faults is None else tuple(f for f in model.faults if f in faults)
     layout = ModelLayout(model, enabled, max_faults)
     system = TransitionSystem(
         variables=layout.variables,
-        actions=actions_of(layout, deadline),
+        actions=actions_of(layout),
         properties=properties_of(layout),
         halted=negate(equals(layout.error, 0)),
         frontier=frontier(layout),

@@ -64,7 +64,6 @@ class ModelFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         from checker import catalogue
         from checker.choosing import choose, named_in
-        from spec.load import load
 
         if catalogue.is_for_import(self.path, self.config.rootpath):
             return
@@ -72,7 +71,7 @@ class ModelFile(pytest.File):
         # The shorter name stands in what is told of the model.
         path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
         name = catalogue.short_name(self.path, catalogue.library())
-        module = load(path, catalogue.library())
+        module = catalogue.read(path, catalogue.library(), str(self.config.rootpath), _options(self.config).timeout)
         if isinstance(module, tuple):
             yield ModelErrors.of(self, name, None, module)
             return

@@ -57,7 +57,9 @@ class PropertyResult:
 
     def code(self, options: Options) -> ExitCode:
         code = _code(self.verdict, self.judged, options)
-        partial = options.needs and self.needs is not None and not self.needs.complete
+        partial = (
+            options.needs and self.form is not PropertyForm.COVER and (self.needs is None or not self.needs.complete)
+        )
         if partial and options.asks_for_bound and self.needs is not None:
             partial = OUT_OF_TIME in self.needs.reason
         partial = partial or (options.fairness and isinstance(self.fairness, Relied) and not self.fairness.complete)

@@ -105,7 +105,9 @@ class _Loader:
             if len(cycle) == 1:
                 message = "the file imports itself"
             else:
-                message = "the imports go in a circle: " + " -> ".join(f"`{visible(name)}`" for name in [*cycle, cycle[0]])
+                message = "the imports go in a circle: " + " -> ".join(
+                    f"`{visible(name)}`" for name in [*cycle, cycle[0]]
+                )
             self.errors.append(Diagnostic("E011", message, span, fix="move what both need to a file of its own"))
         elif identity in self._done:
             return

@@ -1,8 +1,8 @@
 """A limit on the time that a piece of work takes, whatever it is doing: its loops need not look at a clock.
 
 The main thread of a system with interval timers is stopped by a signal, any other by an exception that another thread
-puts into it (`PyThreadState_SetAsyncExc` of CPython).  Both arrive between two instructions of Python, and a signal also
-during a search for a regular expression; a single long call into C is not cut short.
+puts into it (`PyThreadState_SetAsyncExc` of CPython).  Both arrive between two instructions of Python, and a
+signal also during a search for a regular expression; a single long call into C is not cut short.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class TimeIsUp(Exception):
 
 
 class _Stop(BaseException):
-    """Ends the work.  Each limit has a class of its own, so that limits can stand within one another; none of them is an
-    Exception, which the work might catch."""
+    """Ends the work.  Each limit has a class of its own, so that limits can stand within one another; none of them is
+    an Exception, which the work might catch."""
 
 
 class _Limit:

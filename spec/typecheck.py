@@ -32,7 +32,9 @@ from spec.checking.type_resolution import Types
 from spec.checking.usage import Usage
 from spec.checking.variables import Variables
 from spec.checking.world import World
-from spec.diagnostic import Diagnostic
+from spec.diagnostic import Diagnostic, visible
+from spec.load import MORE_TIME
+from spec.time_limit import TimeIsUp, within
 from spec.typed import Expectation, Expression, Fresh, Model, Then, Variant
 from spec.types import IdType
 from spec.value import Value
@@ -52,11 +54,25 @@ class Checked:
     warnings: tuple[Diagnostic, ...]
 
 
-def typecheck(module: syntax.Module, choice: Choice | None = None) -> Checked | tuple[Diagnostic, ...]:
+SECONDS = 60.0
+"""The time for one check, where none is given."""
+
+
+def typecheck(
+    module: syntax.Module, choice: Choice | None = None, seconds: float = SECONDS
+) -> Checked | tuple[Diagnostic, ...]:
     """The typed model of a parsed module for a choice (by default: no variant, nothing overridden), or every error
-    that is found, in the order of the source.  Raises nothing."""
+    that is found, in the order of the source.  It may take so many seconds.  Raises nothing."""
     with _deep_recursion():
-        return _typecheck(World(module, choice or Choice()))
+        try:
+            return within(seconds, lambda: _typecheck(World(module, choice or Choice())))
+        except TimeIsUp:
+            return (_too_long(module),)
+
+
+def _too_long(module: syntax.Module) -> Diagnostic:
+    message = f"checking the types of `{visible(module.source.name)}` took longer than --timeout allows"
+    return Diagnostic("E016", message, None, fix=MORE_TIME)
 
 
 def typecheck_expressions(
@@ -65,12 +81,20 @@ def typecheck_expressions(
     """Typed expressions over the states of a module's model, which may speak of what scenarios may speak of; or every
     error that is found in the module or in them.  Raises nothing."""
     with _deep_recursion():
-        world = World(module, choice or Choice())
-        checked = _typecheck(world)
-        if isinstance(checked, tuple):
-            return checked
-        found = [world.expressions.infer(node, Context(Scope(), "scenario", ghosts=True)) for node in nodes]
-        return world.problems.errors() or tuple(each for each in found if each is not None)
+        try:
+            return within(SECONDS, lambda: _typecheck_expressions(World(module, choice or Choice()), nodes))
+        except TimeIsUp:
+            return (_too_long(module),)
+
+
+def _typecheck_expressions(
+    world: World, nodes: Sequence[syntax.Expression]
+) -> tuple[Expression, ...] | tuple[Diagnostic, ...]:
+    checked = _typecheck(world)
+    if isinstance(checked, tuple):
+        return checked
+    found = [world.expressions.infer(node, Context(Scope(), "scenario", ghosts=True)) for node in nodes]
+    return world.problems.errors() or tuple(each for each in found if each is not None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -49,7 +50,7 @@ _GET_ONE = "--engine ic3 gives a proof that can be written down"
 def document(module: syntax.Module, report: VariantReport, options: Options) -> str:
     """The text of the certificate of what was proved.  The model is lowered anew for it."""
     assert report.model is not None
-    lowered = lower(report.model, max_faults=options.max_faults)
+    lowered = lower(report.model, max_faults=options.max_faults, deadline=time.monotonic() + options.timeout)
     proofs: list[dict[str, object]] = []
     without: list[dict[str, object]] = []
     for result in report.properties:
@@ -178,15 +179,16 @@ def verify(text: str, module: syntax.Module, seconds: float | None = None) -> tu
     """Checks each proof of a certificate anew: the model is lowered afresh, the obligations are made from the invariant
     that the file states, and a fresh solver answers them.
 
-    seconds: for each obligation.  Raises BadCertificate when the file is damaged or speaks of another model, and
+    seconds: for each obligation, and for lowering the model.  Raises LoweringLimit, BadCertificate when the file is
+    damaged or speaks of another model, and
     UnknownNameError when its choice does not exist in the model."""
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadCertificate(f"the certificate is no JSON document: {error}") from None
     try:
         return _verify(content, module, seconds)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
         raise BadCertificate(f"the certificate is damaged ({type(error).__name__}: {error})") from None
 
 
@@ -196,7 +198,7 @@ def _verify(content: Any, module: syntax.Module, seconds: float | None) -> tuple
     if content["model"]["sha256"] != digest(module):
         name = content["model"]["name"]
         raise BadCertificate(f"the certificate is for another model, or another version of it ({name})")
-    lowered = _lowered(module, content["choice"])
+    lowered = _lowered(module, content["choice"], seconds)
     judged = []
     for proof in content["proofs"]:
         target = next((each for each in lowered.system.properties if each.name == proof["property"]), None)
@@ -222,7 +224,7 @@ def _judge(lowered: Lowered, target: Property, proof: Mapping[str, Any], seconds
     return Judged(target.name, target.form, wrong, unknown, tuple(words), told)
 
 
-def _lowered(module: syntax.Module, choice: Mapping[str, Any]) -> Lowered:
+def _lowered(module: syntax.Module, choice: Mapping[str, Any], seconds: float | None) -> Lowered:
     variant, max_faults, faults = choice["variant"], choice["max_faults"], choice["faults"]
     if max_faults is not None and (not isinstance(max_faults, int) or max_faults < 0):
         raise BadCertificate(f"the certificate is damaged (max_faults {max_faults!r})")
@@ -235,7 +237,7 @@ def _lowered(module: syntax.Module, choice: Mapping[str, Any]) -> Lowered:
     model = chosen[0].checked.model
     if faults is not None:
         model = replace(model, faults=parse_faults(faults, model))
-    return lower(model, max_faults=max_faults)
+    return lower(model, max_faults=max_faults, deadline=None if seconds is None else time.monotonic() + seconds)
 
 
 def _read(lowered: Lowered, target: Property, proof: Mapping[str, Any]) -> tuple[Mapping[str, str], list[str]]:

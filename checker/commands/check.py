@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,6 @@ from checker.result import FileReport, VariantReport
 from checker.time_limit import TimeLimit
 from checker.verdict import Scope
 from spec import syntax
-from spec.load import load
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
@@ -35,9 +34,14 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     Raises UsageError."""
     options = _options(arguments)
     folder = catalogue.library()
-    paths = list(dict.fromkeys(path for wanted in arguments.models for path in catalogue.find(wanted, folder)))
+    wanted: dict[Path, str] = {}
+    for each in arguments.models:
+        for path in catalogue.find(each, folder):
+            if path not in wanted or path == Path(each):
+                wanted[path] = each
+    paths = list(wanted)
     if arguments.certificate is not None:
-        _require_one(paths, options, folder)
+        _require_one(paths, options, folder, wanted)
     view = View(arguments.trace or "auto", len(paths) == 1 or bool(options.properties), arguments.quiet, options.why)
     page = console.page
     observer: Observer = Silence()
@@ -57,7 +61,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         if line is not None:
             line.begin(catalogue.short_name(path, folder))
         try:
-            report = check_file(path, options, observer, folder)
+            report = check_file(path, options, observer, folder, wanted[path])
         except KeyboardInterrupt:
             stopped = VariantReport(None, "", None, Scope((), options.max_faults), interrupted=True)
             report = FileReport(str(path), "", (stopped,))
@@ -83,7 +87,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     if not reports and unknown is not None:
         raise unknown
     if arguments.certificate is not None:
-        _certify(paths[0], reports, options, Path(arguments.certificate), folder)
+        _certify(paths[0], reports, options, Path(arguments.certificate), folder, wanted[paths[0]])
     code = gravest(report.code(options) for report in reports)
     seconds = time.monotonic() - started
     _keep(arguments, reports, options, seconds)
@@ -138,20 +142,22 @@ def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options:
             raise UsageError(f"{name} cannot be written: {error}") from None
 
 
-def _require_one(paths: Sequence[Path], options: Options, folder: Path) -> None:
+def _require_one(paths: Sequence[Path], options: Options, folder: Path, wanted: Mapping[Path, str]) -> None:
     """Raises UsageError unless exactly one variant of one model is asked for."""
     if len(paths) != 1:
         raise UsageError(f"--certificate is for one model, not {len(paths)}")
-    module = load(paths[0], folder)
+    module = catalogue.read(paths[0], folder, wanted[paths[0]], options.timeout)
     if not isinstance(module, tuple):
         variants = [item.name.name for item in module.items if isinstance(item, syntax.Variant)]
         if len(variants) > 1 and len(set(options.variants)) != 1:
             raise UsageError("--certificate is for one variant", f"add --variant: {', '.join(variants)}")
 
 
-def _certify(path: Path, reports: Sequence[FileReport], options: Options, file: Path, folder: Path) -> None:
+def _certify(
+    path: Path, reports: Sequence[FileReport], options: Options, file: Path, folder: Path, wanted: str
+) -> None:
     """Writes the certificate of what was proved.  Raises UsageError when the file cannot be written."""
-    module = load(path, folder)
+    module = catalogue.read(path, folder, wanted, options.timeout)
     variants = [variant for report in reports for variant in report.variants if variant.model is not None]
     if isinstance(module, tuple) or len(variants) != 1 or variants[0].failures:
         return

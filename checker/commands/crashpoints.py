@@ -23,7 +23,6 @@ from checker.reports.evidence import plural
 from checker.reports.report import first_sentence
 from checker.variant import sources
 from counterexamples.render.page import Page, Style
-from spec.load import load
 from spec.snippet import draw
 
 
@@ -44,7 +43,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         timeout=arguments.timeout,
         states=arguments.states,
     )
-    module = load(paths[0], folder)
+    module = catalogue.read(paths[0], folder, arguments.model, arguments.timeout)
     if isinstance(module, tuple):
         console.show("\n".join(draw(diagnostic, page.colour) for diagnostic in module))
         return ExitCode.MODEL

@@ -26,7 +26,6 @@ from counterexamples.replay import own_states
 from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.interpreter import Interpreter
-from spec.load import load
 from spec.parse import parse
 from spec.snippet import draw
 from spec.source import Source, Span
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         faults=arguments.faults,
         timeout=arguments.timeout,
     )
-    module = load(paths[0], folder)
+    module = catalogue.read(paths[0], folder, arguments.model, arguments.timeout)
     try:
         if isinstance(module, tuple):
             raise ModelErrors(module)
@@ -146,7 +145,8 @@ def _of_states(
         if arguments.around is not None:
             _require_property(arguments.around, model)
             asked = replace(options, properties=(arguments.around,))
-            named = [each for each in check_model(path, asked, Silence(), folder) if each.title == arguments.around]
+            traces = check_model(path, asked, Silence(), folder, arguments.model)
+            named = [each for each in traces if each.title == arguments.around]
             found = only(named, arguments.model)
             run, names = own_states(found.trace, interpreter), [arguments.around]
             explored = around(interpreter, run, arguments.states)

@@ -11,7 +11,6 @@ from checker.reports.evidence import plural
 from checker.reports.report import first_sentence
 from counterexamples.render.page import Style
 from spec import syntax
-from spec.load import load
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
@@ -23,7 +22,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         return ExitCode.MET
     page = console.page
     for name, path in found.items():
-        module = load(path, folder)
+        module = catalogue.read(path, folder)
         console.show(page.line([(page.clean(name), Style.BOLD)]) + "\n")
         if isinstance(module, tuple):
             console.show(page.line([(f"  does not load: {page.clean(module[0].message)}", Style.FAULT)]) + "\n")

@@ -18,7 +18,6 @@ from counterexamples.render import text
 from counterexamples.render.page import Style
 from counterexamples.trace import Trace
 from spec.interpreter import Interpreter
-from spec.load import load
 from spec.simulate import RandomRun, Stop, simulate
 from spec.snippet import draw
 from spec.typed import PropertyForm
@@ -37,7 +36,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         constants=assignments(arguments.constants, "-D", None),
         switches=assignments(arguments.switches, "--with", "true"),
     )
-    module = load(paths[0], folder)
+    module = catalogue.read(paths[0], folder, arguments.model)
     if isinstance(module, tuple):
         console.show("\n".join(draw(diagnostic, page.colour) for diagnostic in module))
         return ExitCode.MODEL

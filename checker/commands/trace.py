@@ -88,7 +88,7 @@ def load_trace(arguments: argparse.Namespace) -> NamedTrace:
         faults=arguments.faults,
         timeout=arguments.timeout,
     )
-    traces = check_model(paths[0], options, Silence(), folder)
+    traces = check_model(paths[0], options, Silence(), folder, arguments.source)
     if arguments.property is not None:
         traces = tuple(each for each in traces if each.title == arguments.property) or traces
     return only(traces, arguments.source)

@@ -9,11 +9,15 @@ from checker import catalogue
 from checker.certificates.proof_file import Judged, verify
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
+from checker.lower import LoweringLimit
 from checker.options import UsageError
 from checker.reports.evidence import plural
 from counterexamples.render.page import Page, Style
-from spec.load import load
+from spec.load import SECONDS
+from spec.regular_file import UnreadableError, read_text
 
+_MOST_BYTES = 200_000_000
+"""The largest certificate that is read."""
 _MOST_SENTENCES = 20
 _OF_ONE_CASE = 3
 """Obligations."""
@@ -27,13 +31,17 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     if len(paths) != 1:
         raise UsageError(f"{arguments.model!r} names {len(paths)} models; a certificate is for one")
     try:
-        text = Path(arguments.certificate).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the certificate {arguments.certificate} cannot be read: {error}") from None
-    module = load(paths[0], folder)
+        text = read_text(Path(arguments.certificate), _MOST_BYTES)
+    except UnreadableError as error:
+        raise UsageError(f"the certificate {arguments.certificate} {error.told}") from None
+    module = catalogue.read(paths[0], folder, arguments.model, arguments.timeout or SECONDS)
     if isinstance(module, tuple):
         raise UsageError(f"the model {arguments.model} has errors", f"see: counterpoint check {arguments.model}")
-    judged = verify(text, module, arguments.timeout)
+    try:
+        judged = verify(text, module, arguments.timeout)
+    except LoweringLimit as limit:
+        console.tell(f"counterpoint: {arguments.certificate} is not decided: {limit}")
+        return ExitCode.INCONCLUSIVE
     if arguments.smt2 is not None:
         _extract(judged, Path(arguments.smt2))
     page = console.page

@@ -10,7 +10,6 @@ from pathlib import Path
 from checker.differences.side import Side
 from spec import syntax
 from spec.diagnostic import Diagnostic
-from spec.load import load
 
 Loaded = syntax.Module | tuple[Diagnostic, ...]
 
@@ -84,7 +83,7 @@ def pairs(base: Side, head: Side, library: Path) -> list[Pair]:
 
 def _documents(side: Side, library: Path) -> dict[str, Document]:
     """The models of a side; what has no process is there for others to import, and is part of them."""
-    found = {name: Document(name, load(path, library)) for name, path in side.files.items()}
+    found = {name: Document(name, side.read(path, library)) for name, path in side.files.items()}
     return {name: each for name, each in found.items() if side.single or not each.is_part}
 
 

@@ -9,6 +9,10 @@ from pathlib import Path
 from checker import catalogue
 from checker.differences.revision import Repository, commit_of, export, repository
 from checker.options import UsageError
+from spec import syntax
+from spec.diagnostic import Diagnostic
+from spec.load import load
+from spec.project import Project
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,12 @@ class Side:
     files: dict[str, Path]
     single: bool
     exported: Path | None = None
+
+    def read(self, path: Path, library: Path) -> syntax.Module | tuple[Diagnostic, ...]:
+        """One of its models, or what is wrong with it.  What a revision's models import is in the revision."""
+        if self.exported is None:
+            return catalogue.read(path, library, self.title)
+        return load(path, library, Project(self.exported, walked=True))
 
     def shown(self, text: str) -> str:
         """The text, with the revision in place of the folder that it was exported to."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -39,18 +38,18 @@ WAYS = 100_000
 """A step that can go in more ways than this is given up."""
 
 
-def actions_of(layout: ModelLayout, deadline: float | None = None) -> tuple[Action, ...]:
+def actions_of(layout: ModelLayout) -> tuple[Action, ...]:
     """Threads first, in the order of declaration, then requests, faults and recoveries.
 
-    Raises LoweringLimit when a step has more than `WAYS` ways, or after `deadline` (on the clock of `time.monotonic`).
+    Raises LoweringLimit when a step has more than `WAYS` ways.
     """
     drafts: list[Draft] = []
     for node in layout.slots.values():
         for control in node.control.values:
             if control != IDLE and isinstance(control, At | Replying):
-                drafts += _drafts(_step(layout, node, control), Kind.THREAD, deadline)
+                drafts += _drafts(_step(layout, node, control), Kind.THREAD)
     for incident in incidents(layout):
-        drafts += _drafts(_incident(layout, incident), incident.kind, deadline)
+        drafts += _drafts(_incident(layout, incident), incident.kind)
     return tuple(Action(i, d.event, d.kind, d.guard, d.updates, d.fault) for i, d in enumerate(_joined(drafts)))
 
 
@@ -82,7 +81,7 @@ def _stop(world: World, layout: ModelLayout, error: StepError) -> None:
     world.set(layout.error, code_of(layout.error, ErrorCode(error.site, error.assertion)))
 
 
-def _drafts(run: Run, kind: Kind, deadline: float | None) -> Iterator[Draft]:
+def _drafts(run: Run, kind: Kind) -> Iterator[Draft]:
     found: list[tuple[Event, FaultClass | None]] = []
     ways = 0
 
@@ -91,8 +90,6 @@ def _drafts(run: Run, kind: Kind, deadline: float | None) -> Iterator[Draft]:
         ways += 1
         if ways > WAYS:
             raise LoweringLimit(f"a step can go in more than {WAYS:,} ways")
-        if deadline is not None and time.monotonic() > deadline:
-            raise LoweringLimit("time ran out while the model was made into a transition system")
         found.append(run(world))
 
     for world in explore(performed):

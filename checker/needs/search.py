@@ -20,7 +20,7 @@ from dataclasses import replace
 from checker.bundle import Failure, OwnError
 from checker.confirm import Confirmation, Context
 from checker.engines.engine import NoFairCycle, Unreachable
-from checker.lower import lower
+from checker.lower import LoweringLimit, lower
 from checker.needs.instances import exchanges
 from checker.needs.lattice import MOST_CLASSES
 from checker.needs.needs import Needs
@@ -81,6 +81,8 @@ class NeedsSearch:
             self.interrupted = True
         except MemoryError:
             reason = "memory ran out"
+        except LoweringLimit as limit:
+            reason = str(limit)
         if self.interrupted:
             reason = "interrupted"
         return {state.name: state.result(reason) for state in states}
@@ -111,7 +113,7 @@ class NeedsSearch:
         """The answer for each property with the fault classes of the mask; proofs are certified of those that are
         mapped to True."""
         model = self._with(mask)
-        lowered = lower(model, max_faults=self._options.max_faults)
+        lowered = lower(model, max_faults=self._options.max_faults, deadline=self._deadline)
         targets = [target for target in lowered.system.properties if target.name in names]
         system = lowered.system if self._options.symmetry else replace(lowered.system, swaps=())
         limit = replace(self._limit, until=time.monotonic() + self._limit.left() * _SHARE)

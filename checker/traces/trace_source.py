@@ -29,6 +29,8 @@ from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.interpreter import Interpreter
 from spec.load import load
+from spec.project import Project, project_of
+from spec.regular_file import UnreadableError, read_text
 from spec.typecheck import Choice, typecheck
 from spec.typed import FaultClass, Model
 
@@ -77,16 +79,18 @@ def is_trace_file(source: str) -> bool:
     return source.endswith(".json")
 
 
+_MOST_BYTES = 200_000_000
+"""The largest file that is read."""
+
 # ------------------------------------------------------------------------------------------------------------- files
 
 
 def read_file(path: str) -> tuple[Entry, ...]:
     """The traces in a file.  Raises UsageError: E401, E402, and E404 when there is none in it."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"the trace {path} cannot be read: {reason}", code="E401") from None
+        text = read_text(Path(path), _MOST_BYTES)
+    except UnreadableError as error:
+        raise UsageError(f"the trace {path} {error.told}", code="E401") from None
     found = entries(text, path)
     if not found:
         raise UsageError(f"{path} is a report without traces", code="E404")
@@ -115,8 +119,8 @@ def read_trace(entry: Entry, file: str, wanted: str | None, folder: Path) -> Nam
     """The trace of an entry, with the model that `wanted` means (None: looked for by the trace's own name) as the trace
     chooses it.  Nothing is walked.  Raises UsageError (E402, E405, E406), ModelErrors, and Stale for a statement that
     the model does not have."""
-    path = _model_path(entry, file, wanted, folder)
-    module = load(path, folder)
+    path, project = _model_path(entry, file, wanted, folder)
+    module = load(path, folder, project)
     if isinstance(module, tuple):
         raise ModelErrors(module)
     document = entry.document
@@ -134,22 +138,27 @@ def read_trace(entry: Entry, file: str, wanted: str | None, folder: Path) -> Nam
     return NamedTrace(trace, shows, entry.name or "run", entry.variant)
 
 
-def _model_path(entry: Entry, file: str, wanted: str | None, folder: Path) -> Path:
+def _model_path(entry: Entry, file: str, wanted: str | None, folder: Path) -> tuple[Path, Project]:
+    """The model, and from where it may import.  A trace leads by its own name only to models of the project that it is
+    in, of the one that the command runs in, and to shipped ones."""
     if wanted is not None:
         found = catalogue.find(wanted, folder)
         if len(found) != 1:
             raise UsageError(f"{wanted!r} is several models", f"name one, such as {str(found[0])!r}")
-        return found[0]
+        return found[0], catalogue.project(found[0], wanted)
     stem = entry.model if entry.model.endswith(catalogue.SUFFIX) else f"{entry.model}{catalogue.SUFFIX}"
+    near = [project_of(Path(file), Path(file).parent), project_of(Path(stem), Path.cwd())]
     for path in (Path(file).parent / stem, Path(stem)):
-        if path.is_file():
-            return path
+        for project in near:
+            inside = project.leads_to(path)
+            if inside is not None and inside.is_file():
+                return path, project
     try:
-        found = catalogue.find(entry.model, folder)
+        found = catalogue.find_shipped(entry.model, folder)
     except UsageError:
         found = []
     if len(found) == 1:
-        return found[0]
+        return found[0], catalogue.project(found[0])
     hint = f"counterpoint replay {file} MODEL"
     raise UsageError(f"{file} is a trace of {entry.model!r}, which is not here", f"name it: {hint}", "E405")
 
@@ -207,10 +216,11 @@ def walk(found: NamedTrace, file: str) -> Unconfirmed | None:
 # ------------------------------------------------------------------------------------------------------------ models
 
 
-def check_model(path: Path, options: Options, observer: Observer, folder: Path) -> tuple[NamedTrace, ...]:
+def check_model(path: Path, options: Options, observer: Observer, folder: Path, wanted: str) -> tuple[NamedTrace, ...]:
     """The traces that a check of a model gives: of the properties and scenarios that the options name, or else of
-    everything that is refuted.  Raises UsageError (E404 when there is none), ModelErrors, OwnError."""
-    module = load(path, folder)
+    everything that is refuted.  wanted: what the model was found for.
+    Raises UsageError (E404 when there is none), ModelErrors, OwnError."""
+    module = catalogue.read(path, folder, wanted, options.timeout)
     if isinstance(module, tuple):
         raise ModelErrors(module)
     report = check_module(module, options, observer)
