@@ -19,6 +19,7 @@ from checker.exitcode import ExitCode
 from checker.options import UsageError
 from checker.terminal import never_fail_to_encode
 from spec.diagnostic import visible
+from spec.value import NumberLimit
 
 if TYPE_CHECKING:
     from checker.configuration import Configured
@@ -64,6 +65,9 @@ def execute(arguments: Sequence[str]) -> int:
         if configured is not None and configured.keys:
             console.tell(f"  {visible(configured.told)}")
         return ExitCode.MODEL
+    except NumberLimit as limit:
+        console.tell(f"counterpoint: the model cannot be followed: {limit}")
+        return ExitCode.INCONCLUSIVE
     except BrokenPipeError:
         _discard_stdout()
         return BROKEN_PIPE

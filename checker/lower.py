@@ -23,6 +23,7 @@ from counterexamples.trace import Trace
 from spec.state import GlobalState
 from spec.time_limit import TimeIsUp, within
 from spec.typed import FaultClass, Model
+from spec.value import NumberLimit
 
 
 class UnreachableCode(Exception):
@@ -84,12 +85,14 @@ def lower(
 
     Raises LoweringLimit for a model that is too large, or when `deadline` (on the clock of `time.monotonic`) is passed.
     """
-    if deadline is None:
-        return _lower(model, faults, max_faults)
     try:
+        if deadline is None:
+            return _lower(model, faults, max_faults)
         return within(deadline - time.monotonic(), lambda: _lower(model, faults, max_faults))
     except TimeIsUp:
         raise LoweringLimit("time ran out while the model was made into a transition system") from None
+    except NumberLimit as limit:
+        raise LoweringLimit(str(limit)) from None
 
 
 def _lower(model: Model, faults: Collection[FaultClass] | None, max_faults: int | None) -> Lowered:

@@ -38,6 +38,7 @@ from spec import syntax
 from spec.interpreter import Interpreter
 from spec.typecheck import Checked
 from spec.typed import Model, PropertyForm, Scenario
+from spec.value import NumberLimit
 
 if TYPE_CHECKING:
     from checker.crashpoints.crash_map import CrashMap
@@ -106,7 +107,7 @@ class _Check:
             self.interrupted = True
         except OwnError as error:
             self._failed(error.failure)
-        except LoweringLimit as limit:
+        except (LoweringLimit, NumberLimit) as limit:
             self.cut_short = f"{limit} ({self.limit.name})" if self.limit.has_passed() else str(limit)
         except MemoryError:
             self.cut_short = "memory ran out"

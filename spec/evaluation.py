@@ -37,7 +37,7 @@ from spec.typed import (
     Unwrap,
 )
 from spec.types import MapType, OptionalType, RangeType, RecordType, SetType, TupleType, Type
-from spec.value import Id, Row, Table, Value, domain
+from spec.value import Id, Row, Table, Value, bounded, domain
 
 
 class EvaluationError(Exception):
@@ -189,11 +189,11 @@ def _arithmetic(operator: Operator, left: int, right: int) -> Value:
         case Operator.AT_LEAST:
             return left >= right
         case Operator.PLUS:
-            return left + right
+            return bounded(left + right)
         case Operator.MINUS:
-            return left - right
+            return bounded(left - right)
         case Operator.TIMES:
-            return left * right
+            return bounded(left * right)
         case Operator.DIVIDE | Operator.MODULO:
             if right == 0:
                 raise EvaluationError(ErrorKind.DIVISION)

@@ -26,6 +26,25 @@ from spec.types import (
     Type,
 )
 
+DIGITS = 100
+"""The most digits of a number in any evaluation."""
+
+_LARGEST = 10**DIGITS - 1
+
+
+class NumberLimit(Exception):
+    """A number has become too large to go on with; that is neither an error of the model's meaning nor a verdict."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a number has more than {DIGITS} digits")
+
+
+def bounded(number: int) -> int:
+    """The number, if it is not too large.  Raises NumberLimit."""
+    if -_LARGEST <= number <= _LARGEST:
+        return number
+    raise NumberLimit
+
 
 @dataclass(frozen=True, order=True)
 class Member:

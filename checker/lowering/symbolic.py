@@ -24,7 +24,7 @@ from spec.types import (
     TupleType,
     Type,
 )
-from spec.value import Row, Table, Value, domain
+from spec.value import Row, Table, Value, bounded, domain
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +279,7 @@ def equal(left: Symbolic, right: Symbolic) -> Formula:
 
 def arithmetic(left: Scalar, right: Scalar, operate: Callable[[int, int], int]) -> Scalar:
     return scalar(
-        (operate(as_integer(a), as_integer(b)), conjunction((f, g)))
+        (bounded(operate(as_integer(a), as_integer(b))), conjunction((f, g)))
         for a, f in left.cases.items()
         for b, g in right.cases.items()
     )

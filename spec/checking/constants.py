@@ -26,7 +26,7 @@ from spec.typed import (
     Unwrap,
 )
 from spec.types import RangeType
-from spec.value import Row, Table, Value, domain
+from spec.value import NumberLimit, Row, Table, Value, bounded, domain
 
 _STEPS = 200_000
 
@@ -116,7 +116,10 @@ class Evaluation:
                 return left is not None and left in right
         if right == 0 and node.operator in (Operator.DIVIDE, Operator.MODULO):
             raise NotConstant("it divides by zero")
-        return _ARITHMETIC[node.operator](_number(left), _number(right))
+        try:
+            return _ARITHMETIC[node.operator](_number(left), _number(right))
+        except NumberLimit as limit:
+            raise NotConstant(str(limit)) from None
 
     def _quantifier(self, node: Quantifier, env: Mapping[str, Value]) -> Value:
         values = tuple(domain(node.over))
@@ -137,9 +140,9 @@ _ARITHMETIC: Mapping[Operator, Callable[[int, int], Value]] = {
     Operator.AT_MOST: lambda a, b: a <= b,
     Operator.GREATER: lambda a, b: a > b,
     Operator.AT_LEAST: lambda a, b: a >= b,
-    Operator.PLUS: lambda a, b: a + b,
-    Operator.MINUS: lambda a, b: a - b,
-    Operator.TIMES: lambda a, b: a * b,
+    Operator.PLUS: lambda a, b: bounded(a + b),
+    Operator.MINUS: lambda a, b: bounded(a - b),
+    Operator.TIMES: lambda a, b: bounded(a * b),
     Operator.DIVIDE: lambda a, b: a // b,
     Operator.MODULO: lambda a, b: a % b,
 }

@@ -10,7 +10,7 @@ from spec.checking.flow import block_ends, mark_pristine, statements
 from spec.checking.scope import Context, Scope
 from spec.checking.statements import Statements
 from spec.checking.tables import inner_blocks
-from spec.checking.type_resolution import ENTRIES, cardinality, is_finite
+from spec.checking.type_resolution import ENTRIES, cardinality, is_finite, shown
 from spec.checking.variables import ProcessTable, Signature
 from spec.checking.world import World
 from spec.diagnostic import Note
@@ -170,7 +170,9 @@ class Threads:
                 )
             elif not body.called and cardinality(kind) > ENTRIES:
                 self._problems.error(
-                    "E234", node.type.span, f"`{kind}` has {cardinality(kind)} values; {ENTRIES} are the most here"
+                    "E234",
+                    node.type.span,
+                    f"`{kind}` has {shown(cardinality(kind))} values; {ENTRIES} are the most here",
                 )
             made.append(Parameter(local.key, kind, node.fresh))
         return tuple(made) if len(made) == len(signature.parameters) else None

@@ -116,6 +116,11 @@ def depth(kind: Type) -> int:
             return 1
 
 
+def shown(number: int) -> str:
+    """A number of values for a message; it may have more digits than can be written."""
+    return str(number) if number < 10**9 else "more than a thousand million"
+
+
 class Types:
     """Resolves written types.  Errors are reported once, where they stand; a type that is wrong is None."""
 
@@ -139,7 +144,8 @@ class Types:
                         "E230", span, f"the range {first}..{last} is empty", fix=f"write {last}..{first}"
                     )
                     return None
-                return RangeType(first, last)
+                made_range = RangeType(first, last)
+                return made_range if self._few(made_range, "a range", span) else None
             case syntax.OptionalType(span=span, value=value):
                 inner = self.resolve(value)
                 if isinstance(inner, OptionalType):
@@ -160,7 +166,7 @@ class Types:
                 member = self.resolve(item)
                 if member is None or not self.may_be_key(member, item.span, "an item of a set"):
                     return None
-                return SetType(member)
+                return SetType(member) if self._few(member, "a set's item", item.span) else None
 
     def key(self, node: syntax.TypeExpression, what: str) -> Type | None:
         """A written type that must be a scalar or a tuple of scalars; `what` says of what, for the message."""
@@ -170,12 +176,21 @@ class Types:
     def domain(self, node: syntax.TypeExpression, what: str) -> Type | None:
         """A written type over whose values something ranges."""
         kind = self.key(node, what)
-        if kind is not None and cardinality(kind) > ENTRIES:
-            self._problems.error(
-                "E234", node.span, f"`{kind}` has {cardinality(kind)} values; {what} may range over {ENTRIES} at most"
-            )
-            return None
-        return kind
+        return kind if kind is not None and self._few(kind, what, node.span) else None
+
+    def _few(self, kind: Type, what: str, span: Span) -> bool:
+        """Whether a finite type has few enough values for something that takes one or any of them; if not, that is
+        reported."""
+        if cardinality(kind) <= ENTRIES:
+            return True
+        fix = "use smaller sizes, or `int`" if isinstance(kind, RangeType) else "use smaller sizes"
+        self._problems.error(
+            "E234",
+            span,
+            f"`{kind}` has {shown(cardinality(kind))} values; {what} may range over {ENTRIES} at most",
+            fix=fix,
+        )
+        return False
 
     def may_be_key(self, kind: Type, span: Span, what: str) -> bool:
         """Whether the type is a scalar or a tuple of scalars; if not, that is reported."""
@@ -195,7 +210,10 @@ class Types:
         if entries(kind) <= ENTRIES:
             return True
         self._problems.error(
-            "E234", span, f"a map `{kind}` has {entries(kind)} entries; {ENTRIES} are the most", fix="use smaller sizes"
+            "E234",
+            span,
+            f"a map `{kind}` has {shown(entries(kind))} entries; {ENTRIES} are the most",
+            fix="use smaller sizes",
         )
         return False
 
@@ -227,7 +245,7 @@ class Types:
         if depth(kind) > DEPTH:
             what = f"nests more than {DEPTH} types"
         elif entries(kind) > ENTRIES:
-            what = f"has {entries(kind)} parts; {ENTRIES} are the most"
+            what = f"has {shown(entries(kind))} parts; {ENTRIES} are the most"
         else:
             return True
         declared = self._world.tables.declared(name)
@@ -329,9 +347,9 @@ class Types:
         if 1 <= number <= COPIES:
             return number
         needed = "at least 1" if number < 1 else f"at most {COPIES}"
-        shown = str(number) if abs(number) < 10**9 else "too large a number"
+        told = str(number) if abs(number) < 10**9 else "too large a number"
         notes: tuple[Note, ...] = ()
-        self._problems.error("E229", node.span, f"{what} is {shown}; it must be {needed}", notes=notes)
+        self._problems.error("E229", node.span, f"{what} is {told}; it must be {needed}", notes=notes)
         return None
 
     def has_default(self, kind: Type) -> bool:
