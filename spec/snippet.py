@@ -25,6 +25,9 @@ TAB = 4
 WIDTH = 110
 """How many columns of a source line are shown."""
 
+_NEAR = 1_000
+"""How far from the focus a line is looked at; more than WIDTH, since characters may have no width."""
+
 _BOLD, _RED, _YELLOW, _BLUE, _GREEN, _PLAIN = (
     "\x1b[1m",
     "\x1b[1;31m",
@@ -147,6 +150,10 @@ class _Shown:
     """What is shown of a source line: tabs as spaces, control characters as escapes, cut to WIDTH around `focus`."""
 
     def __init__(self, line: str, focus: int) -> None:
+        # Of a line of a million characters only those near the focus are looked at.
+        self._base = max(0, focus - _NEAR)
+        beyond = len(line) > focus + _NEAR
+        line, focus = line[self._base : focus + _NEAR], focus - self._base
         columns = [0]
         pieces: list[str] = []
         for character in line:
@@ -160,13 +167,14 @@ class _Shown:
         last = len(line)
         while columns[last] - columns[first] > WIDTH:
             last -= 1
-        lead, trail = ".. " if first else "", " .." if last < len(line) else ""
+        lead = ".. " if first or self._base else ""
+        trail = " .." if last < len(line) or beyond else ""
         self._columns, self._first, self._last, self._lead = columns, first, last, len(lead)
         self.text = lead + "".join(pieces[first:last]) + trail
 
     def column(self, offset: int) -> int:
         """The column (from 0) in which the character at an offset of the line is shown."""
-        inside = min(max(offset, self._first), self._last)
+        inside = min(max(offset - self._base, self._first), self._last)
         return self._columns[inside] - self._columns[self._first] + self._lead
 
 

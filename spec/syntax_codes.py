@@ -150,6 +150,13 @@ SYNTAX_CODES: tuple[Code, ...] = (
         _CORRECT + "switch patience: 0..3 = 1\n",
     ),
     Code(
+        "E116",
+        "a name that is too long",
+        "Names have at most 200 letters.",
+        _CORRECT.replace("written", "w" * 201),
+        _CORRECT,
+    ),
+    Code(
         "E120",
         "nested too deeply",
         "Brackets and blocks stand in one another at most 100 deep, and one expression or statement at most 150 "

@@ -62,6 +62,9 @@ LATER_WORDS = words("delay isolation lossy param pause priority repair replica t
 DIGITS = 18
 """The longest number that may be written."""
 
+LETTERS = 200
+"""The longest name."""
+
 MAX_TOKENS = 300_000
 """How many tokens a file may have; the rest is not looked at."""
 
@@ -154,9 +157,11 @@ def _checked(token: Token) -> Token:
     problem: Diagnostic | None = None
     match token.kind:
         case Kind.WORD if not text.isascii():
-            problem = _problem("E102", token.span, f"the name `{text}` has a letter that is not ASCII")
+            problem = _problem("E102", token.span, f"the name `{shortened(text)}` has a letter that is not ASCII")
+        case Kind.WORD if len(text) > LETTERS:
+            problem = _problem("E116", token.span, f"a name has {len(text):,} letters, and {LETTERS} is the most")
         case Kind.NUMBER if not (text.isascii() and text.isdigit()):
-            problem = _problem("E102", token.span, f"`{text}` is neither a number nor a name")
+            problem = _problem("E102", token.span, f"`{shortened(text)}` is neither a number nor a name")
         case Kind.NUMBER if len(text) > DIGITS:
             problem = _problem("E104", token.span, f"a number has {len(text)} digits, and {DIGITS} is the most")
         case Kind.TEXT:
@@ -171,12 +176,17 @@ def _checked(token: Token) -> Token:
 _REPLACEMENTS = {"&&": "and", "||": "or", "!": "not", "&": "and", "/*": "//", "#": "//"}
 
 
+def shortened(text: str) -> str:
+    """A word for a message."""
+    return text if len(text) <= LETTERS else f"{text[:LETTERS]}.."
+
+
 def _strange(text: str, span: Span) -> Token:
     fix: str | None = None
     if text.startswith('"'):
         code, message = "E103", 'a text is not closed: its second `"` is missing on this line'
     elif text.isprintable() and text[0].isalnum():
-        code, message = "E102", f"the name `{text}` has a letter that is not ASCII"
+        code, message = "E102", f"the name `{shortened(text)}` has a letter that is not ASCII"
     else:
         shown = f"`{text}`" if text.isprintable() and not text.isspace() else "the character"
         number = "" if text.isascii() and text.isprintable() else f" (U+{ord(text):04X})"

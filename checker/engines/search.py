@@ -32,6 +32,7 @@ from checker.engines.symmetry import Symmetry, image_formulas
 from checker.logic.formula import FALSE, Formula, conjunction, negate
 from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
+from spec.time_limit import TimeIsUp, within
 
 CHUNK = 1 << 15
 _TELL = 0.05
@@ -72,15 +73,27 @@ class Search:
         if properties and not targets:
             reporter.covered(Coverage())
             return
+        left = float("inf") if budget.deadline is None else budget.deadline - time.monotonic()
+        reason = MEMORY
+        run: _Run | None = None
         try:
-            run = _Run(self, system, targets, budget, reporter)
+            # Tables of symmetries and actions: no clock is looked at there.
+            run = within(min(max(left, _LEAST), _LONGEST), lambda: _Run(self, system, targets, budget, reporter))
+        except TimeIsUp:
+            reason = TIME
         except MemoryError:
+            pass
+        if run is None:
             for target in targets:
-                reporter.decided(target, Undecided(MEMORY))
+                reporter.decided(target, Undecided(reason))
             reporter.covered(Coverage())
             return
         run.explore()
         run.conclude()
+
+
+_LEAST, _LONGEST = 0.5, 1e6
+"""Seconds for the tables: even a search that is out of time looks at the initial state; and a timer has an end."""
 
 
 class _StopError(Exception):
@@ -189,7 +202,12 @@ class _Run:
             return
         if len(alive) < last - first:
             columns = [column.take(alive) for column in columns]
-        firings = list(self.relation.fire(columns))
+        firings = []
+        for firing in self.relation.fire(columns):
+            # One batch of a model with many wide actions may take longer than all the time that there is.
+            if self._out_of_time():
+                raise _StopError(TIME)
+            firings.append(firing)
         for firing in firings:
             self.coverage.fired.add(firing.action.index)
             for number, places in firing.marks:
@@ -218,6 +236,8 @@ class _Run:
             room = self.limit - self.table.count
             if room <= 0:
                 raise _StopError(STATES)
+            if self._out_of_time():
+                raise _StopError(TIME)
             end = min(begin + room, begin + 4 * CHUNK, len(origins))
             insertion = self.table.insert([column[begin:end] for column in candidates])
             self.parents.append(origins[begin:end].take(insertion.places))
