@@ -31,7 +31,7 @@ def check_file(
     shipped models).  wanted: the folder in which the file was found; None where it was named itself.  Raises
     UnknownNameError where the options name what the model does not have."""
     started = time.monotonic()
-    module = catalogue.read(path, library or catalogue.library(), wanted, options.timeout)
+    module = catalogue.read(path, library or catalogue.library(), wanted, options.time_limit().left())
     if isinstance(module, tuple):
         return FileReport(str(path), "", errors=module, seconds=time.monotonic() - started)
     return check_module(module, options, observer)

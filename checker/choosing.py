@@ -37,7 +37,7 @@ def choose(module: syntax.Module, options: Options) -> list[Chosen]:
     _require(options.switches, switches, "switch", "switches", module)
     names: Sequence[str | None] = options.variants or tuple(variants) or (None,)
     found = []
-    deadline = time.monotonic() + max(options.timeout, LEAST_SECONDS)
+    deadline = time.monotonic() + max(options.time_limit().left(), LEAST_SECONDS)
     for name in dict.fromkeys(names):
         left = deadline - time.monotonic()
         result = typecheck(module, Choice(name, options.constants, options.switches), left)

@@ -20,8 +20,8 @@ from checker.lowering.properties import antecedents_of, frontier, properties_of,
 from checker.lowering.symmetries import swaps_of
 from checker.transition_system import Property, State, TransitionSystem
 from counterexamples.trace import Trace
+from spec.alarm import TimeIsUp, within
 from spec.state import GlobalState
-from spec.time_limit import TimeIsUp, within
 from spec.typed import FaultClass, Model
 from spec.value import NumberLimit
 

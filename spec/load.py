@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from spec import syntax
+from spec.alarm import TimeIsUp, within
 from spec.diagnostic import Diagnostic, visible
 from spec.parse import parse
 from spec.project import Project, real
 from spec.regular_file import Unreadable, UnreadableError, read_bytes
 from spec.source import Source, Span
-from spec.time_limit import TimeIsUp, within
 
 MAX_BYTES = 5_000_000
 """The largest file that is read."""
@@ -42,7 +42,7 @@ def load(
     try:
         main = within(max(seconds, LEAST_SECONDS), lambda: loader.read(path, path.as_posix(), None))
     except TimeIsUp:
-        message = f"reading `{visible(path.as_posix())}` and what it imports took longer than {seconds:g} s"
+        message = f"reading `{visible(path.as_posix())}` and what it imports took longer than --timeout allows"
         return (Diagnostic("E016", message, None, fix=MORE_TIME),)
     if loader.errors or main is None:
         return tuple(loader.errors)

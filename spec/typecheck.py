@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from spec import syntax
+from spec.alarm import TimeIsUp, within
 from spec.checking.choice import Choice
 from spec.checking.definitions import Definitions
 from spec.checking.dependencies import Dependencies
@@ -34,7 +35,6 @@ from spec.checking.variables import Variables
 from spec.checking.world import World
 from spec.diagnostic import Diagnostic, visible
 from spec.load import MORE_TIME
-from spec.time_limit import TimeIsUp, within
 from spec.typed import Expectation, Expression, Fresh, Model, Then, Variant
 from spec.types import IdType
 from spec.value import Value

@@ -19,7 +19,7 @@ MODULES = {
 }
 SHARED = {"spec.typed", "spec.types", "spec.value", "spec.state", "spec.event"}
 """What the two implementations of the meaning have in common: data."""
-CLOCK = {"spec.time_limit"}
+CLOCK = {"spec.alarm"}
 """And what says to either that its time is up."""
 
 

@@ -32,7 +32,7 @@ from checker.engines.symmetry import Symmetry, image_formulas
 from checker.logic.formula import FALSE, Formula, conjunction, negate
 from checker.time_limit import OUT_OF_TIME
 from checker.transition_system import Action, Form, Property, Reachability, State, TransitionSystem
-from spec.time_limit import TimeIsUp, within
+from spec.alarm import TimeIsUp, within
 
 CHUNK = 1 << 15
 _TELL = 0.05
@@ -80,7 +80,7 @@ class Search:
             # Tables of symmetries and actions: no clock is looked at there.
             run = within(min(max(left, _LEAST), _LONGEST), lambda: _Run(self, system, targets, budget, reporter))
         except TimeIsUp:
-            reason = TIME
+            reason = OUT_OF_TIME
         except MemoryError:
             pass
         if run is None:
@@ -206,7 +206,7 @@ class _Run:
         for firing in self.relation.fire(columns):
             # One batch of a model with many wide actions may take longer than all the time that there is.
             if self._out_of_time():
-                raise _StopError(TIME)
+                raise _StopError(OUT_OF_TIME)
             firings.append(firing)
         for firing in firings:
             self.coverage.fired.add(firing.action.index)
@@ -237,7 +237,7 @@ class _Run:
             if room <= 0:
                 raise _StopError(STATES)
             if self._out_of_time():
-                raise _StopError(TIME)
+                raise _StopError(OUT_OF_TIME)
             end = min(begin + room, begin + 4 * CHUNK, len(origins))
             insertion = self.table.insert([column[begin:end] for column in candidates])
             self.parents.append(origins[begin:end].take(insertion.places))

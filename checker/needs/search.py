@@ -82,7 +82,7 @@ class NeedsSearch:
         except MemoryError:
             reason = "memory ran out"
         except LoweringLimit as limit:
-            reason = str(limit)
+            reason = self._limit.reason if self._limit.has_passed() else str(limit)
         if self.interrupted:
             reason = "interrupted"
         return {state.name: state.result(reason) for state in states}
@@ -113,7 +113,7 @@ class NeedsSearch:
         """The answer for each property with the fault classes of the mask; proofs are certified of those that are
         mapped to True."""
         model = self._with(mask)
-        lowered = lower(model, max_faults=self._options.max_faults, deadline=self._deadline)
+        lowered = lower(model, max_faults=self._options.max_faults, deadline=self._limit.until)
         targets = [target for target in lowered.system.properties if target.name in names]
         system = lowered.system if self._options.symmetry else replace(lowered.system, swaps=())
         limit = replace(self._limit, until=time.monotonic() + self._limit.left() * _SHARE)

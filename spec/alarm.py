@@ -1,4 +1,4 @@
-"""A limit on the time that a piece of work takes, whatever it is doing: its loops need not look at a clock.
+"""An alarm: a limit on the time that a piece of work takes, whatever it does; its loops need not look at a clock.
 
 The main thread of a system with interval timers is stopped by a signal, any other by an exception that another thread
 puts into it (`PyThreadState_SetAsyncExc` of CPython).  Both arrive between two instructions of Python, and a
