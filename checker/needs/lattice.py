@@ -84,9 +84,10 @@ class FaultLattice:
         return self._extreme(self._counts)
 
     def undecided(self) -> tuple[int, ...]:
-        """The minimal ones of the sets that are neither breaking nor safe, open ones among them."""
+        """The representatives of the sets that are neither breaking nor safe, open ones among them, and that contain no
+        other such set."""
         unknown = ~(self._breaking | self._safe)
-        return minimal(int(mask) for mask in self._masks[unknown])
+        return self._only_representatives(minimal(int(mask) for mask in self._masks[unknown]))
 
     def maximal_safe(self) -> tuple[int, ...]:
         """The representatives of the safe sets that no safe set contains."""

@@ -35,12 +35,20 @@ class Tolerated:
 
 
 @dataclass(frozen=True)
+class Unsettled:
+    """Fault classes of which it is not known whether a run breaks the property with them.  orbit: as in `Breaking`."""
+
+    faults: FaultSet
+    orbit: int = 1
+
+
+@dataclass(frozen=True)
 class Needs:
     """What is known of the sets of fault classes.
 
     breaking   the smallest sets known to break the property; {} among them: no fault is needed
     tolerated  the largest sets that it is proved under; none when no fault is needed
-    undecided  the smallest of the sets that are neither, like ones one by one; none when the answer is complete: then
+    undecided  the smallest of the sets that are neither; none when the answer is complete: then
                every set contains a breaking one or is contained in a tolerated one, or in one like these
     reason     why these are undecided
     """
@@ -48,7 +56,7 @@ class Needs:
     classes: tuple[FaultClass, ...]
     breaking: tuple[Breaking, ...]
     tolerated: tuple[Tolerated, ...]
-    undecided: tuple[FaultSet, ...] = ()
+    undecided: tuple[Unsettled, ...] = ()
     reason: str = ""
 
     @property
@@ -86,7 +94,7 @@ def name_of(faults: Iterable[FaultClass], classes: tuple[FaultClass, ...]) -> st
     return "{" + ", ".join(map(str, in_order(faults, classes))) + "}"
 
 
-def counted_name_of(each: Breaking | Tolerated, classes: tuple[FaultClass, ...]) -> str:
+def counted_name_of(each: Breaking | Tolerated | Unsettled, classes: tuple[FaultClass, ...]) -> str:
     """A fault set, and for how many others it stands: `{crash Server[0]}, and 1 more like it`."""
     others = f", and {each.orbit - 1:,} more like it" if each.orbit > 1 else ""
     return name_of(each.faults, classes) + others

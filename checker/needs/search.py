@@ -23,7 +23,7 @@ from checker.engines.engine import NoFairCycle, Unreachable
 from checker.lower import LoweringLimit, lower
 from checker.needs.instances import exchanges
 from checker.needs.lattice import MOST_CLASSES
-from checker.needs.needs import Needs
+from checker.needs.needs import Needs, Unsettled
 from checker.needs.state import Believed, NeedsState, Question
 from checker.options import Options
 from checker.planning.decisions import Decisions
@@ -68,7 +68,7 @@ class NeedsSearch:
             reason = f"{len(classes)} fault classes have too many sets; choose at most {MOST_CLASSES} with --faults"
             if self._options.per_instance:
                 reason += ", or ask without --per-instance"
-            return {name: Needs(classes, (), (), (frozenset(),), reason) for name in known}
+            return {name: Needs(classes, (), (), (Unsettled(frozenset()),), reason) for name in known}
         alike = exchanges(self._model) if self._options.symmetry else ()
         states = [NeedsState(name, classes, alike) for name in known]
         reason = self._limit.reason

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from checker.needs.lattice import FaultLattice
-from checker.needs.needs import Breaking, Needs, Tolerated
+from checker.needs.needs import Breaking, Needs, Tolerated, Unsettled
 from checker.verdict import PropertyVerdict, Proved, Refuted
 from spec.typed import FaultClass
 
@@ -92,7 +92,7 @@ class NeedsState:
     def result(self, reason: str) -> Needs:
         """What is known.  reason: why no more was asked, should sets be left of which nothing is known."""
         if self._abandoned:
-            return Needs(self._classes, (), (), (frozenset(),), next(iter(self._reasons)))
+            return Needs(self._classes, (), (), (Unsettled(frozenset()),), next(iter(self._reasons)))
         breaking = []
         for mask in self.lattice.minimal_breaking():
             struck, verdict = self._refuted[mask]
@@ -103,7 +103,7 @@ class NeedsState:
             Tolerated(self._set(mask), self._proved[mask], self.lattice.orbit(mask))
             for mask in self.lattice.maximal_safe()
         ]
-        undecided = tuple(self._set(mask) for mask in self.lattice.undecided())
+        undecided = tuple(Unsettled(self._set(mask), self.lattice.orbit(mask)) for mask in self.lattice.undecided())
         if self.lattice.highest() is not None:
             self._reasons[reason] = None
         return Needs(

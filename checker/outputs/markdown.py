@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checker.exitcode import ExitCode
-from checker.needs.needs import Breaking, Needs, Tolerated, counted_name_of, name_of
+from checker.needs.needs import Breaking, Needs, Tolerated, counted_name_of
 from checker.options import Options
 from checker.reports.evidence import describe
 from checker.reports.explanation import explained
@@ -85,7 +85,7 @@ def _needs(variant: VariantReport, result: PropertyResult) -> str:
     assert needs is not None
     broken = _sets(needs, needs.breaking) or "never"
     safe = _sets(needs, needs.tolerated) or "nothing"
-    open_sets = " or ".join(_escaped(name_of(each, needs.classes)) for each in needs.undecided)
+    open_sets = " or ".join(_escaped(counted_name_of(each, needs.classes)) for each in needs.undecided)
     unknown = "" if needs.complete else f" (undecided: {open_sets})"
     return f"| {_escaped(variant.variant or '')} | {_escaped(result.name)} | {broken}{unknown} | {safe} |\n"
 

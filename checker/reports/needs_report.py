@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checker.needs.needs import FaultSet, Needs, counted_name_of, counted_names_of, name_of
+from checker.needs.needs import FaultSet, Needs, counted_name_of, counted_names_of
 from checker.reports.evidence import plural
 from checker.result import FileReport, PropertyResult, VariantReport
 from checker.verdict import Judgement
@@ -99,6 +99,6 @@ def _told(needs: Needs) -> Iterator[tuple[str, Style]]:
         several = len(safe) > 1 or needs.tolerated[0].orbit > 1
         yield f"safe under any of {names}" if several else f"safe under {names}", Style.GOOD
     if needs.undecided:
-        names = ", ".join(name_of(each, classes) for each in needs.undecided[:8])
+        names = ", ".join(counted_name_of(each, classes) for each in needs.undecided[:8])
         more = f" and {len(needs.undecided) - 8} more" if len(needs.undecided) > 8 else ""
         yield f"undecided for {names}{more}: {needs.reason}", Style.DOUBT

@@ -244,7 +244,8 @@ def _needs(needs: Needs, name: str) -> dict[str, object]:
             }
             for each in needs.tolerated
         ],
-        "undecided": [[str(fault) for fault in in_order(each, needs.classes)] for each in needs.undecided],
+        "undecided": [[str(fault) for fault in in_order(each.faults, needs.classes)] for each in needs.undecided],
+        "undecided_orbits": [each.orbit for each in needs.undecided],
         "reason": needs.reason,
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from checker.certificates.invariance import InvariantCertificate
 from checker.exitcode import ExitCode
 from checker.liveness.live_certificate import RoundsCertificate
-from checker.needs.needs import counted_name_of, name_of
+from checker.needs.needs import counted_name_of
 from checker.options import Options
 from checker.reports.evidence import describe
 from checker.reports.explanation import explained
@@ -148,7 +148,7 @@ class _Section:
         for kept in needs.tolerated:
             yield self.row(result, counted_name_of(kept, needs.classes), Cell("PROVED", "good"), describe(kept.verdict))
         for unknown in needs.undecided:
-            yield self.row(result, name_of(unknown, needs.classes), Cell("UNDECIDED", "doubt"), needs.reason)
+            yield self.row(result, counted_name_of(unknown, needs.classes), Cell("UNDECIDED", "doubt"), needs.reason)
 
     def points(self, found: CrashMap) -> Iterator[Grid]:
         """For each property that holds without a fault, and that some single fault breaks or leaves undecided: what a

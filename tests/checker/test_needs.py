@@ -9,7 +9,7 @@ import pytest
 
 from checker.check import check_file
 from checker.exitcode import ExitCode
-from checker.needs.needs import Breaking, Needs, judge_needs, name_of, names_of
+from checker.needs.needs import Breaking, Needs, Unsettled, judge_needs, name_of, names_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult
 from checker.verdict import Judgement, Proved, Refuted
@@ -147,7 +147,7 @@ def test_what_is_not_decided_is_said_to_be_undecided(tmp_path: Path) -> None:
     report = check(tmp_path, TWO_STORES, Options(needs=True, depth=2, engine="bmc"))
     needs = needs_of(report, "not_both")
     assert (needs.breaking, needs.tolerated) == ((), ())
-    assert needs.undecided == (frozenset(),)
+    assert needs.undecided == (Unsettled(frozenset()),)
     assert "holds to 2 steps" in needs.reason
     assert told(needs_of(report, "early"))[0] == "{}"
     # Four steps are enough for the two breaking sets, but no proof says that they are minimal.

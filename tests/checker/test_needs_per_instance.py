@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -18,7 +19,14 @@ from checker.needs import search as needs_search
 from checker.needs.instances import exchanges, split
 from checker.needs.needs import Breaking, Needs, Tolerated
 from checker.options import Options
+from checker.outputs.markdown import markdown
+from checker.planning import plan
+from checker.planning.decisions import Decisions
+from checker.reports import needs_report
+from checker.reports.report_json import document
+from checker.transition_system import TransitionSystem
 from checker.verdict import Judgement
+from counterexamples.render.page import Page
 from spec.typed import Fairness, Model
 from tests.agreement.deciding import checked
 from tests.checker.test_needs import check, needs_of, results
@@ -207,6 +215,35 @@ def test_the_webpage_the_summary_and_the_document_say_how_many_are_alike(tmp_pat
     assert [each["orbit"] for each in found["written"]["tolerated"]] == [2]
     assert "{lose Server[0] -- db}, and 1 more like it" in (tmp_path / "page.html").read_text()
     assert "lose Server\\[0\\] -- db\\}, and 1 more like it" in (tmp_path / "summary.md").read_text()
+
+
+def test_undecided_sets_that_are_alike_are_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without faults `not_both` is proved, and no other question has an answer: so each class is undecided by itself,
+    and those of the two servers are alike."""
+
+    def decide(system: TransitionSystem, *rest: Any) -> Decisions:
+        faults = any(action.fault is not None for action in system.actions)
+        return Decisions() if faults else plan.decide(system, *rest)
+
+    monkeypatch.setattr(needs_search, "decide", decide)
+    report = check(tmp_path, TWO_SERVERS, PER_INSTANCE)
+    needs = needs_of(report, "not_both")
+    assert {(frozenset(map(str, each.faults)), each.orbit) for each in needs.undecided} == {
+        (frozenset({"crash Server[0]"}), 2),
+        (frozenset({"lose Server[0] -- db"}), 2),
+    }
+    told = "undecided for {crash Server[0]}, and 1 more like it, {lose Server[0] -- db}, and 1 more like it: "
+    assert told in " ".join("".join(needs_report.block(report.variants[0], True, Page(width=1000))).split())
+    content = json.loads(document([report], PER_INSTANCE, ExitCode.INCONCLUSIVE, 0.0))
+    jsonschema.validate(content, json.loads((ROOT / "checker" / "report.schema.json").read_text()))
+    found = {each["name"]: each["needs"] for each in content["models"][0]["variants"][0]["properties"]}["not_both"]
+    assert sorted(zip(found["undecided"], found["undecided_orbits"], strict=True)) == [
+        (["crash Server[0]"], 2),
+        (["lose Server[0] -- db"], 2),
+    ]
+    assert "crash Server\\[0\\]\\}, and 1 more like it" in markdown([report], PER_INSTANCE, 0.0)
+    single = needs_of(check(tmp_path, TWO_SERVERS, UNMERGED), "not_both").undecided
+    assert [each.orbit for each in single] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("text", [TWO_SERVERS, GONE_FOR_GOOD, CALLED])
