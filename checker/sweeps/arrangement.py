@@ -29,6 +29,12 @@ class Table:
     cells: tuple[tuple[Cell, ...], ...]
     points: tuple[tuple[Point, ...], ...]
 
+    def name_at(self, row: int, column: int) -> str:
+        """The name of the subject that a cell is about."""
+        if self.subject is not None:
+            return self.subject.name
+        return self.columns[column] if self.down else self.rows[row]
+
 
 def shown(sweep: Sweep) -> tuple[list[Subject], list[Subject]]:
     """The subjects that get a table, and those of which a sentence says it all: what the tool checks by itself, and

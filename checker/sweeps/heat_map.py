@@ -35,6 +35,8 @@ _TITLE, _SUBTITLE, _NAME, _TEXT, _SMALL = 16.0, 12.5, 13.5, 12.0, 11.0
 _LEADING = 17.0
 _LONGEST_NAME = 260.0
 _SHADES = 4
+_MIDDLE = 1
+"""The shade where all numbers are equal."""
 
 _RULES = (
     (".dim", f"fill: {DIM}"),
@@ -222,17 +224,18 @@ class _Layout:
             yield Label(at + _GAP + _PAD, y, shorten(visible(name), width - _PAD, _TEXT), _TEXT)
             at += width + _GAP
         y += 4
-        for name, row in zip(table.rows, table.cells, strict=True):
+        for place, (name, row) in enumerate(zip(table.rows, table.cells, strict=True)):
             at = left
             label = shorten(visible(name), block.name_width - _PAD, _TEXT)
             yield Label(x, y + _ROW / 2 + 4.2, label, _TEXT, tip=name if label != visible(name) else None)
-            for cell, width in zip(row, block.widths, strict=True):
-                yield from self.cell(cell, Area(at + _GAP, y, at + _GAP + width, y + _ROW))
+            for column, (cell, width) in enumerate(zip(row, block.widths, strict=True)):
+                shade = self.shades.of(table.name_at(place, column), cell)
+                yield from self.cell(cell, shade, Area(at + _GAP, y, at + _GAP + width, y + _ROW))
                 at += width + _GAP
             y += _ROW + _GAP
 
-    def cell(self, cell: Cell, area: Area) -> Iterator[Shape]:
-        yield Panel(area, f"cell {_LOOKS[cell.answer]} s{self.shades.of(cell)}", 3.0)
+    def cell(self, cell: Cell, shade: int, area: Area) -> Iterator[Shape]:
+        yield Panel(area, f"cell {_LOOKS[cell.answer]} s{shade}", 3.0)
         y = (area.top + area.bottom) / 2
         yield from _sign(cell.answer, area.left + _PAD, y)
         yield Label(area.left + _PAD + _SIGN, y + 4.2, told(cell, True), _TEXT)
@@ -249,7 +252,7 @@ class _Layout:
             if x > _MARGIN and x + width > self.right:
                 x = _MARGIN
                 self.y += 24
-            shade = f" s{_SHADES // 2}" if look in ("proved", "refuted") else ""
+            shade = f" s{_MIDDLE}" if look in ("proved", "refuted") else ""
             shapes.append(Panel(Area(x, self.y, x + 28, self.y + 18), f"cell {look}{shade}", 3.0))
             shapes += _sign(answer, x + 8, self.y + 9)
             shapes.append(Label(x + 36, self.y + 13, words, _SMALL, style="dim"))
@@ -259,24 +262,25 @@ class _Layout:
 
 
 class _Shades:
-    """How dark a cell is: of 4 shades, by the logarithm of its number between the least and the most of its kind."""
+    """How dark a cell is: of 4 shades, by the logarithm of its number between the least and the most of its kind that
+    its subject has."""
 
     def __init__(self, sweep: Sweep) -> None:
-        found: dict[tuple[str, str], list[int]] = {}
+        found: dict[tuple[str, str, str], list[int]] = {}
         for subject in sweep.subjects:
             for point in sweep.grid.points():
                 cell = sweep.cell(subject, point)
                 if cell.amount is not None:
-                    found.setdefault((_LOOKS[cell.answer], cell.unit), []).append(cell.amount)
+                    found.setdefault((subject.name, _LOOKS[cell.answer], cell.unit), []).append(cell.amount)
         self.ends = {key: (min(amounts), max(amounts)) for key, amounts in found.items()}
 
-    def of(self, cell: Cell) -> int:
+    def of(self, subject: str, cell: Cell) -> int:
         look = _LOOKS[cell.answer]
         if look not in ("proved", "refuted"):
             return 0
-        least, most = self.ends.get((look, cell.unit), (0, 0))
+        least, most = self.ends.get((subject, look, cell.unit), (0, 0))
         if cell.amount is None or least == most:
-            return _SHADES // 2
+            return _MIDDLE
         share = math.log((cell.amount + 1) / (least + 1)) / math.log((most + 1) / (least + 1))
         shade = min(_SHADES - 1, int(share * _SHADES))
         return _SHADES - 1 - shade if look == "refuted" else shade

@@ -42,7 +42,7 @@ def page(sweep: Sweep, model: str, asked: Options, seconds: float) -> str:
         f"<style>{_STYLE}</style>",
         "</head>",
         "<body>",
-        f"<h1>{_text(sweep.model)}</h1>",
+        f"<h1>Sweep of {_text(sweep.model)}</h1>",
         f'<p class="soft">{_text(summary(sweep, seconds))}</p>',
         f'<div class="wide">{heat_map(sweep, model, asked).rstrip()}</div>',
         *_findings(sweep, model, asked),

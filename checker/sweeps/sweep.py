@@ -19,7 +19,7 @@ from checker.sweeps.grid import Grid, Point
 from checker.work.item import Item
 from spec import syntax
 from spec.diagnostic import Diagnostic
-from spec.typed import FaultClass, Model
+from spec.typed import Model
 
 CONTRADICTED = "E233"
 """The code of an error that says: the model itself excludes these values."""
@@ -133,7 +133,7 @@ class Plan:
         """Of the points that the model rejects."""
         self.same: dict[Point, list[Point]] = {}
         """Further points, by the point whose item stands for them."""
-        self._known: list[tuple[Model, tuple[FaultClass, ...], int | None, Point]] = []
+        self._known: list[tuple[Model, tuple[object, ...], Point]] = []
         _require_names(module, grid)
         seen: list[Chosen] = []
         for point in grid.points():
@@ -156,13 +156,14 @@ class Plan:
                 faults = parse_faults(options.faults, model)
             except UnknownNameError as error:
                 raise UnknownNameError(f"--faults {options.faults!r}: {error.message}", error.hint) from None
-        # The values of constants are in the model wherever they matter.
+        # The values of constants are in the model wherever they matter; fairness does not make fault classes differ.
         bare = replace(model, constants={})
-        for other, struck_by, most, first in self._known:
-            if (faults, options.max_faults) == (struck_by, most) and bare == other:
+        struck_by = (faults, tuple(fault.fairness for fault in faults), options.max_faults)
+        for other, known, first in self._known:
+            if struck_by == known and bare == other:
                 self.same[first].append(point)
                 return
-        self._known.append((bare, faults, options.max_faults, point))
+        self._known.append((bare, struck_by, point))
         self.same[point] = []
         # A sweep compares with no expectations: they speak of a variant as it is declared.
         choice = replace(choice, checked=replace(choice.checked, expectations=()))
