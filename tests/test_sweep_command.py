@@ -329,6 +329,22 @@ def test_points_with_the_same_model_are_checked_once(
         assert point["properties"][0]["verdict"] == ("refuted" if s == "1" else "proved")
 
 
+def test_proofs_that_say_nothing_are_told_with_where(folder: Path) -> None:
+    """The counter never comes to 3 where N <= 2, so there a promise about 3 is an empty one."""
+    (folder / "promise.cpt").write_text(
+        "const N: 1..4 = 1\nstore db { durable x: 0..4; durable y: 0..4 }\n"
+        "process P { loop up { await db.x < N; transaction db { db.x := db.x + 1; db.y := db.y + 1 } } }\n"
+        "invariant promise: db.x == 3 => db.y == 3\n"
+    )
+    words = ("-D", "N=1..4", "--property", "promise")
+    done = counterpoint("sweep", "promise.cpt", *words, folder=folder)
+    assert done.returncode == 0
+    told = "promise is vacuous: the left side of an implication in it is never true"
+    assert f"  ! warning: {told} where N <= 2\n" in done.stdout
+    _, document = swept(folder, "promise.cpt", *words)
+    assert document["warnings"] == [{"message": told, "points": [["1"], ["2"]]}]
+
+
 # ------------------------------------------------------------------------------------------------------------ files
 
 

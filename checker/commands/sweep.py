@@ -19,7 +19,7 @@ from checker.suggestion import suggest
 from checker.sweeps.grid import Grid, Point, grid_of, require_room
 from checker.sweeps.report import render
 from checker.sweeps.report_json import document
-from checker.sweeps.sweep import Outcome, Plan, Sweep, subjects_of, with_variants
+from checker.sweeps.sweep import Outcome, Plan, Subject, Sweep, in_order, subjects_of, with_variants
 from checker.time_limit import TimeLimit
 from checker.work.item import perform
 from spec import syntax
@@ -90,19 +90,19 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
 def _sweep(module: syntax.Module, grid: Grid, asked: Options, name: str, line: ProgressLine | None) -> Sweep:
     """Raises UsageError.  An interrupt ends the sweep, and what was decided by then is kept."""
     outcomes: dict[Point, Outcome] = {}
-    reports: list[VariantReport] = []
+    subjects: dict[str, Subject] = {}
     interrupted = False
     try:
         plan = Plan(module, grid, asked)
         outcomes |= plan.outcomes
         for point, report in _reports(plan, grid, line):
-            reports.append(report)
+            subjects = subjects | subjects_of(report)
             interrupted = interrupted or report.interrupted
             for outcome in plan.outcomes_of(point, report, grid.options(point, asked)):
                 outcomes[outcome.point] = outcome
     except KeyboardInterrupt:
         interrupted = True
-    return Sweep(name, module.doc, grid, subjects_of(reports), outcomes, interrupted)
+    return Sweep(name, module.doc, grid, in_order(subjects.values()), outcomes, interrupted)
 
 
 def _reports(plan: Plan, grid: Grid, line: ProgressLine | None) -> Iterator[tuple[Point, VariantReport]]:

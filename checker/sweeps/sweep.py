@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from checker.bundle import Failure
@@ -179,14 +179,17 @@ class Plan:
             yield Outcome(other, cells, same_as=point, remarks=remarks, code=code)
 
 
-def subjects_of(reports: Sequence[VariantReport]) -> tuple[Subject, ...]:
-    """What any of the reports gives a verdict on: what the model declares, then what the tool adds."""
-    found: dict[str, Subject] = {}
-    for report in reports:
-        for result in report.results:
-            form = result.form.value if isinstance(result, PropertyResult) else "scenario"
-            found.setdefault(result.name, Subject(result.name, form))
-    return tuple(sorted(found.values(), key=lambda subject: not subject.asked_by_name))
+def subjects_of(report: VariantReport) -> dict[str, Subject]:
+    """What a report gives a verdict on, by name."""
+    return {
+        result.name: Subject(result.name, result.form.value if isinstance(result, PropertyResult) else "scenario")
+        for result in report.results
+    }
+
+
+def in_order(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """What the model declares, then what the tool adds."""
+    return tuple(sorted(subjects, key=lambda subject: not subject.asked_by_name))
 
 
 def with_variants(grid: Grid, module: syntax.Module) -> Grid:

@@ -42,6 +42,8 @@ def test_bash_completes_commands_options_values_and_models() -> None:
     assert complete("counterpoint", "ch") == ["check"]
     assert complete("counterpoint", "check", "--max") == ["--max-faults"]
     assert complete("counterpoint", "check", "--engine", "s") == ["search"]
+    assert complete("counterpoint", "sweep", "--poi") == ["--points"]
+    assert complete("counterpoint", "sweep", "cond") == ["conductor/05_abandoned"]
     assert complete("counterpoint", "check", "cond") == ["conductor/05_abandoned"]
     assert complete("counterpoint", "completion", "z") == ["zsh"]
     assert complete("counterpoint", "list", "--max") == []

@@ -105,3 +105,14 @@ def test_the_line_is_cleared() -> None:
     line.progress(Progress("bmc", 3, None, None), ())
     line.clear()
     assert stream.getvalue().endswith("\r\x1b[2K")
+
+
+def test_the_parts_of_a_long_check_are_told_in_its_own_time() -> None:
+    clock = Clock()
+    stream = File()
+    line = ProgressLine(stream, 60, {}, clock)
+    line.begin("")
+    for part, time in enumerate([0.1, 0.9, 1.2, 3.0, 6.4], 1):
+        clock.now = 100.0 + time
+        line.advance(f"{part} of 5 points")
+    assert stream.getvalue().splitlines() == ["3 of 5 points, 1 s", "5 of 5 points, 6 s"]
