@@ -5,7 +5,7 @@ One variant may well leave out what another does, so only what happens in none o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checker.engines.engine import Coverage
@@ -34,9 +34,24 @@ def activity(model: Model, system: TransitionSystem, coverage: Coverage) -> Acti
         RemarkKind.THREAD_NEVER_RUNS: {*threads},
         RemarkKind.FAULT_NEVER_STRIKES: {action.fault for action in fired},
     }
-    found = tuple((remark, key in happened[remark.kind]) for remark, key in _expected(model))
-    idle = tuple(remark for remark, busy in found if not busy)
-    return Activity(idle, frozenset(remark for remark, busy in found if busy))
+    return _activity((remark, key in happened[remark.kind]) for remark, key in _expected(model))
+
+
+def told(model: Model, found: Activity) -> tuple[bool, ...]:
+    """For everything that may fail to happen in a model, in its order, whether it happened."""
+    return tuple(remark in found.busy for remark, _ in _expected(model))
+
+
+def retold(model: Model, happened: Sequence[bool]) -> Activity:
+    """The activity that `told` tells of.  Raises ValueError where it is that of another model."""
+    expected = [remark for remark, _ in _expected(model)]
+    return _activity(zip(expected, happened, strict=True))
+
+
+def _activity(found: Iterable[tuple[Remark, bool]]) -> Activity:
+    known = tuple(found)
+    idle = tuple(remark for remark, busy in known if not busy)
+    return Activity(idle, frozenset(remark for remark, busy in known if busy))
 
 
 def never_happened(activities: Iterable[Activity | None]) -> tuple[Remark, ...]:

@@ -58,11 +58,38 @@ def check_choice(
     if choice.checked is None:
         return VariantReport(choice.variant, choice.doc, None, Scope((), options.max_faults), errors=choice.errors)
     checked = choice.checked
-    model = checked.model
-    if options.faults is not None:
-        model = replace(model, faults=parse_faults(options.faults, model))
+    model = model_of(checked, options)
     context = Context(sources(module), _choice(choice, options))
     return _Check(model, checked, choice, options, observer, context).run(scenarios_of(checked, options, named))
+
+
+def model_of(checked: Checked, options: Options) -> Model:
+    """The model that is checked, with the fault classes that the options choose.  Raises UnknownNameError."""
+    if options.faults is None:
+        return checked.model
+    return replace(checked.model, faults=parse_faults(options.faults, checked.model))
+
+
+def is_wanted(name: str, options: Options) -> bool:
+    """Whether the check of a variant gives a verdict on the property, cover, error or assert of this name."""
+    wanted = options.properties
+    return not wanted or name in wanted or name == MODEL_ERRORS or name.startswith("assert_")
+
+
+def judged(
+    checked: Checked, options: Options, name: str, verdict: Verdict, needs: Needs | None = None
+) -> tuple[Judged, ...]:
+    """How the verdict on a property or scenario compares with what the model expects of it."""
+    stated = [e for e in checked.expectations if e.name == name]
+    if options.changes_model:
+        return tuple(Judged(expectation, Judgement.NOT_JUDGED) for expectation in stated)
+    found = []
+    for expectation in stated:
+        judgement = judge(expectation, verdict)
+        if judgement is Judgement.MET and expectation.needs is not None:
+            judgement = judge_needs(expectation.needs, needs)
+        found.append(Judged(expectation, judgement))
+    return tuple(found)
 
 
 class _Check:
@@ -142,7 +169,7 @@ class _Check:
         self._map_crash_points()
 
     def _check_properties(self, lowered: Lowered) -> None:
-        targets = [target for target in lowered.system.properties if self._is_wanted(target.name)]
+        targets = [target for target in lowered.system.properties if is_wanted(target.name, self.options)]
         covers = [cover for target in targets for cover in lowered.antecedents.get(target.name, ())]
         changes = changes_of(lowered, targets)
         covers += [change.cover for change in changes.values() if change.cover is not None]
@@ -298,7 +325,7 @@ class _Check:
         reason = INTERRUPTED if self.interrupted else self.cut_short or "our own error"
         known = {result.name for result in self.properties}
         for name in [declared.name for declared in self.model.properties]:
-            if name not in known and self._is_wanted(name):
+            if name not in known and is_wanted(name, self.options):
                 declared = next(each for each in self.model.properties if each.name == name)
                 verdict = Undecided(reason)
                 judged = self._judge(name, verdict)
@@ -311,10 +338,6 @@ class _Check:
                 verdict = Undecided(reason)
                 judged = self._judge(scenario.name, verdict)
                 self.scenarios.append(ScenarioResult(scenario.name, scenario.span, scenario.doc, verdict, judged))
-
-    def _is_wanted(self, name: str) -> bool:
-        wanted = self.options.properties
-        return not wanted or name in wanted or name == MODEL_ERRORS or name.startswith("assert_")
 
     def _add(self, target: Property, verdict: PropertyVerdict) -> None:
         declared = next((each for each in self.model.properties if each.name == target.name), None)
@@ -330,16 +353,7 @@ class _Check:
         )
 
     def _judge(self, name: str, verdict: Verdict, needs: Needs | None = None) -> tuple[Judged, ...]:
-        stated = [e for e in self.checked.expectations if e.name == name]
-        if self.options.changes_model:
-            return tuple(Judged(expectation, Judgement.NOT_JUDGED) for expectation in stated)
-        found = []
-        for expectation in stated:
-            judgement = judge(expectation, verdict)
-            if judgement is Judgement.MET and expectation.needs is not None:
-                judgement = judge_needs(expectation.needs, needs)
-            found.append(Judged(expectation, judgement))
-        return tuple(found)
+        return judged(self.checked, self.options, name, verdict, needs)
 
     def _failed(self, failure: Failure) -> None:
         if not failure.sources:

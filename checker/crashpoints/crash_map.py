@@ -155,26 +155,79 @@ def crash_map(model: Model, options: Options, observer: Observer, context: Conte
     """The map of a model with its fault classes.  Raises LoweringLimit for a model that is too large."""
     limit = options.time_limit()
     lowered = lower(model, deadline=limit.until)
-    points = points_of(model, (action.event for action in lowered.system.actions))
-    every = [Cell(point, moment) for point in points for moment in MOMENTS]
-    possible = _possible(lowered, every)
-    possible += [replace(cell, alone=True) for cell in possible if cell.is_crash]
-    wanted = [p for p in lowered.system.properties if p.form is not Form.COVER and _asked(p.name, options)]
-    asked = [p for p in wanted if p.form in FORMS]
-    system = point_system(lowered, possible, asked)
-    return _Mapping(system, points, every, [p.name for p in wanted if p.form not in FORMS], context).run(
-        options, observer, limit
+    outline = outline_of(lowered, options)
+    alone = [replace(cell, alone=True) for cell in outline.possible if cell.is_crash]
+    system = point_system(lowered, [*outline.possible, *alone], outline.properties)
+    return _Mapping(system, outline, context).run(options, observer, limit)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A map before anything is asked: its points, its cells, those of them at which some fault of the model may strike,
+    the properties that it speaks of, and the names of those that were asked for and that it does not speak of."""
+
+    points: tuple[Point, ...]
+    cells: tuple[Cell, ...]
+    possible: tuple[Cell, ...]
+    properties: tuple[Property, ...]
+    skipped: tuple[str, ...]
+
+
+def outline_of(lowered: Lowered, options: Options) -> Outline:
+    """The outline of the map of a model, lowered without a fault budget."""
+    points = points_of(lowered.model, (action.event for action in lowered.system.actions))
+    cells = tuple(Cell(point, moment) for point in points for moment in MOMENTS)
+    events = [action.event for action in lowered.system.actions if action.fault is not None]
+    possible = tuple(cell for cell in cells if any(cell.meant(event, lambda _: True) for event in events))
+    wanted = [
+        target
+        for target in lowered.system.properties
+        if target.form is not Form.COVER and (not options.properties or target.name in options.properties)
+    ]
+    asked = tuple(target for target in wanted if target.form in FORMS)
+    skipped = tuple(target.name for target in wanted if target.form not in FORMS)
+    return Outline(points, cells, possible, asked, skipped)
+
+
+def absence(cell: Cell, model: Model) -> Absence:
+    """Why no fault of the model can strike at a cell that is not among the possible ones."""
+    return Absence.NOT_DECLARED if conceivable(cell, model) and not declared(cell, model) else Absence.IMPOSSIBLE
+
+
+def stands(found: CrashMap, lowered: Lowered) -> bool:
+    """Whether the interpreter walks all runs of a map, each with the fault at its cell alone, and finds each property
+    violated that is said to be.  lowered: the model of the map."""
+    cells = [result.cell for result in found.cells if result.absence is None]
+    watched = followed(cells, lowered.layout.slots)
+
+    def walks(name: str, verdict: Verdict, cell: Cell | None) -> bool:
+        if not isinstance(verdict, Refuted):
+            return True
+        if cell is not None and _is_ambiguous(found.points, cell, verdict.trace):
+            return False
+        interpreter = PointInterpreter(found.model, () if cell is None else (cell,), watched)
+        return isinstance(replay.confirm(verdict.trace, name, interpreter), replay.Confirmed)
+
+    return (
+        all(walks(name, verdict, None) for name, verdict in found.base.items())
+        and all(walks(name, verdict, each.cell) for each in found.cells for name, verdict in each.verdicts.items())
+        and all(
+            walks(name, verdict, replace(each.cell, alone=True))
+            for each in found.cells
+            for name, verdict in each.alone.items()
+        )
     )
 
 
-def _asked(name: str, options: Options) -> bool:
-    return not options.properties or name in options.properties
-
-
-def _possible(lowered: Lowered, cells: Sequence[Cell]) -> list[Cell]:
-    """The cells at which some fault of the model may strike."""
-    events = [action.event for action in lowered.system.actions if action.fault is not None]
-    return [cell for cell in cells if any(cell.meant(event, lambda _: True) for event in events)]
+def _is_ambiguous(points: Sequence[Point], cell: Cell, trace: Trace) -> bool:
+    """Whether the last step is a fault during a step and ends in a model error, which hides what was struck, at a
+    choice between several steps."""
+    event = trace.events[-1] if trace.events else None
+    if cell.is_crash or event is None or event.strike is None or event.ending is not Ending.ERROR:
+        return False
+    activation = trace.states[-2].activations.get(event.slot) if event.slot else None
+    at = None if activation is None else activation.at
+    return sum(point.owns(event.slot) and at in point.locations for point in points if event.slot) > 1
 
 
 class _Mapping:
@@ -183,15 +236,11 @@ class _Mapping:
     def __init__(
         self,
         system: PointSystem,
-        points: tuple[Point, ...],
-        every: Sequence[Cell],
-        skipped: list[str],
+        outline: Outline,
         context: Context,
     ) -> None:
         self.system = system
-        self.points = points
-        self.every = every
-        self.skipped = skipped
+        self.outline = outline
         self.context = context
         self.model = system.lowered.model
         self.watched = followed(system.cells, system.lowered.layout.slots)
@@ -220,10 +269,10 @@ class _Mapping:
         return CrashMap(
             self.model,
             names,
-            tuple(self.skipped),
+            self.outline.skipped,
             {name: found[name, None] for name in names},
-            self.points,
-            tuple(self.result(cell, found, names, decisions) for cell in self.every),
+            self.outline.points,
+            tuple(self.result(cell, found, names, decisions) for cell in self.outline.cells),
             tuple(self.failures),
             interrupted,
         )
@@ -236,8 +285,7 @@ class _Mapping:
         decisions: Decisions,
     ) -> CellResult:
         if cell not in self.system.cells:
-            absent = conceivable(cell, self.model) and not declared(cell, self.model)
-            return CellResult(cell, Absence.NOT_DECLARED if absent else Absence.IMPOSSIBLE, {}, {}, None)
+            return CellResult(cell, absence(cell, self.model), {}, {}, None)
         verdicts = {name: found[name, cell] for name in names}
         alone = replace(cell, alone=True)
         apart = {name: found[name, alone] for name in names} if cell.is_crash else {}
@@ -277,7 +325,7 @@ class _Mapping:
         """The path, walked by the interpreter with the one fault that the question allows."""
         cells = () if question.cell is None else (question.cell,)
         trace = self.system.trace(path)
-        if question.cell is not None and self.is_ambiguous(question.cell, trace):
+        if question.cell is not None and _is_ambiguous(self.outline.points, question.cell, trace):
             return Undecided("a run ends in a model error, and does not say which of several steps was struck")
         name = question.declared.name
         try:
@@ -291,16 +339,6 @@ class _Mapping:
             message = f"the interpreter disagrees with a trace of {question.target.name} at step {answer.step}"
             raise OwnError(self.context.failure(f"{message}: {answer.why}", name, _shown(trace)))
         return trace
-
-    def is_ambiguous(self, cell: Cell, trace: Trace) -> bool:
-        """Whether the last step is a fault during a step and ends in a model error, which hides what was struck, at a
-        choice between several steps."""
-        event = trace.events[-1] if trace.events else None
-        if cell.is_crash or event is None or event.strike is None or event.ending is not Ending.ERROR:
-            return False
-        activation = trace.states[-2].activations.get(event.slot) if event.slot else None
-        at = None if activation is None else activation.at
-        return sum(point.owns(event.slot) and at in point.locations for point in self.points if event.slot) > 1
 
     def certificate(self, closed_set: ClosedSet, found_by: str, depth: int, decisions: Decisions) -> Certificate:
         """The certificate of all that the closed set is said to prove.  Raises OwnError."""

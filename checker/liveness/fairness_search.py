@@ -173,11 +173,8 @@ class FairnessSearch:
         """The verdict on the property with just these assumptions."""
         if self._limit.has_passed() or self.interrupted:
             return Undecided("interrupted" if self.interrupted else self._limit.reason)
-        model = self._lowered.model
-        fair = with_fairness(model, {**dict.fromkeys(assumed(model), Fairness.UNFAIR), **assumptions})
-        system = self._lowered.system
-        constraints = tuple(_constraints(system, Interpreter(fair).topology, strength(fair, assumptions)))
-        lowered = replace(self._lowered, model=fair, system=replace(system, fairness=constraints))
+        lowered = under(self._lowered, assumptions)
+        fair = lowered.model
         limit = replace(self._limit, until=time.monotonic() + self._limit.left() * _SHARE)
         options = replace(self._options, engine="auto", depth=None)
         # Any lasso will do.
@@ -202,6 +199,14 @@ class FairnessSearch:
             if each in among and _covers(among[each], least):
                 found[each] = least
         return found
+
+
+def under(lowered: Lowered, assumptions: Assumptions) -> Lowered:
+    """The lowered model with just these assumptions."""
+    model, system = lowered.model, lowered.system
+    fair = with_fairness(model, {**dict.fromkeys(assumed(model), Fairness.UNFAIR), **assumptions})
+    constraints = tuple(_constraints(system, Interpreter(fair).topology, strength(fair, assumptions)))
+    return replace(lowered, model=fair, system=replace(system, fairness=constraints))
 
 
 def broken_by(trace: Trace) -> Broken:
@@ -286,4 +291,4 @@ def _ease(assumption: Assumption, fair: Fairness) -> tuple[int, int, str]:
 _RANK = {Fairness.UNFAIR: 0, Fairness.WEAK: 1, Fairness.STRONG: 2}
 
 
-__all__ = ["FairnessSearch", "broken_by"]
+__all__ = ["FairnessSearch", "broken_by", "under"]

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from checker.certificates.certificate import SEED, Certificate, Flaw
 from checker.certificates.invariance import SOLVER_SECONDS, NoAnswer
+from checker.certificates.invariant import Invariant
 from checker.coding import BudgetedCoding
 from checker.engines.engine import FewRounds, NoFairCycle
 from checker.liveness.assumptions import Assumption, Strength, able, strength
@@ -160,7 +161,7 @@ class LiveProofs:
         flaw = look.at_all(self._walks)
         if flaw is not None:
             return flaw
-        told = partial(_told, self._lowered, target, outcome)
+        told = partial(in_words, self._lowered, target, outcome.rounds, outcome.invariants)
         return RoundsCertificate(
             engine,
             outcome.rounds,
@@ -180,10 +181,12 @@ class LiveProofs:
         return next(each for each in self._lowered.model.properties if each.name == target.name)
 
 
-def _told(lowered: Lowered, target: Property, outcome: FewRounds) -> tuple[str, ...]:
-    """The invariants in words, case by case."""
+def in_words(
+    lowered: Lowered, target: Property, bounds: Sequence[int], invariants: Sequence[Invariant]
+) -> tuple[str, ...]:
+    """The invariants of a proof by rounds in words, case by case; bounds: for each case."""
     found: list[str] = []
-    for case, rounds, invariant in zip(target.cases, outcome.rounds, outcome.invariants, strict=True):
+    for case, rounds, invariant in zip(target.cases, bounds, invariants, strict=True):
         counting = counting_system(lowered.system, case, rounds)
         where = f"[{case.binding}] " if case.binding else ""
         found += [
@@ -192,4 +195,4 @@ def _told(lowered: Lowered, target: Property, outcome: FewRounds) -> tuple[str, 
     return tuple(found)
 
 
-__all__ = ["LiveProofs"]
+__all__ = ["LiveProofs", "in_words"]
