@@ -107,7 +107,8 @@ class VariantReport:
     interrupted: the user stopped it; what was not decided by then is UNDECIDED.
     crash_map: None where that was not asked.
     cut_short: why not all was done that was asked, other than an interrupt; None where all was.
-    begun: False where that was to be checked only after the time for everything."""
+    begun: False where that was to be checked only after the time for everything.
+    decided: when the verdicts were found (UTC, as ISO 8601 has it), for a report that was kept; None: now."""
 
     variant: str | None
     doc: str
@@ -125,6 +126,7 @@ class VariantReport:
     crash_map: CrashMap | None = None
     cut_short: str | None = None
     begun: bool = True
+    decided: str | None = None
 
     @property
     def results(self) -> tuple[Result, ...]:

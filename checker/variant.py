@@ -92,6 +92,14 @@ def judged(
     return tuple(found)
 
 
+def asks_needs(form: PropertyForm, stated: Sequence[Judged], options: Options) -> bool:
+    """Whether it is asked or expected which faults it takes to break a property."""
+    if form is PropertyForm.COVER:
+        return False
+    expected = any(each.expectation.needs is not None for each in stated)
+    return options.needs or (expected and not options.changes_model)
+
+
 class _Check:
     """One variant's check, from the typed model to the report."""
 
@@ -247,7 +255,7 @@ class _Check:
 
     def _find_needs(self) -> None:
         """Finds which faults it takes to break the properties for which that is asked or expected."""
-        asked = [result for result in self.properties if self._asks_needs(result)]
+        asked = [result for result in self.properties if asks_needs(result.form, result.judged, self.options)]
         if not asked or self.interrupted or self.failures:
             return
         model = split(self.model) if self.options.per_instance else self.model
@@ -281,12 +289,6 @@ class _Check:
         self.interrupted = search.interrupted
         for failure in search.failures:
             self._failed(failure)
-
-    def _asks_needs(self, result: PropertyResult) -> bool:
-        if result.form is PropertyForm.COVER:
-            return False
-        stated = any(judged.expectation.needs is not None for judged in result.judged)
-        return self.options.needs or (stated and not self.options.changes_model)
 
     def _map_crash_points(self) -> None:
         """Finds out which step is dangerous, if that is asked."""

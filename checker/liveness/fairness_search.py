@@ -66,7 +66,7 @@ class _Known:
     broken: Broken
 
     def is_hit(self, chosen: Iterable[Choice]) -> bool:
-        return any(assumption in self.broken and _covers(fair, self.broken[assumption]) for assumption, fair in chosen)
+        return any(assumption in self.broken and covers(fair, self.broken[assumption]) for assumption, fair in chosen)
 
 
 class FairnessSearch:
@@ -196,7 +196,7 @@ class FairnessSearch:
         they are said to be."""
         found: dict[Assumption, Fairness] = {}
         for each, least in broken_by(trace).items():
-            if each in among and _covers(among[each], least):
+            if each in among and covers(among[each], least):
                 found[each] = least
         return found
 
@@ -241,7 +241,7 @@ def _extended(sets: list[frozenset[Choice]], lasso: _Known) -> list[frozenset[Ch
 def _includes(chosen: frozenset[Choice], smaller: frozenset[Choice]) -> bool:
     """Whether the first makes all assumptions of the second."""
     fair = dict(chosen)
-    return all(assumption in fair and _covers(fair[assumption], least) for assumption, least in smaller)
+    return all(assumption in fair and covers(fair[assumption], least) for assumption, least in smaller)
 
 
 def _relied(proved: Mapping[frozenset[Choice], Proved], lassos: list[_Known], reason: str) -> Relied:
@@ -278,7 +278,7 @@ def _constraints(system: TransitionSystem, topology: Topology, fair: Strength) -
         yield FairnessConstraint(f"{group} ({moving.subject})", group, strong, enabled, frozenset(indices))
 
 
-def _covers(fair: Fairness, least: Fairness) -> bool:
+def covers(fair: Fairness, least: Fairness) -> bool:
     """Whether to be so fair is enough."""
     return _RANK[fair] >= _RANK[least]
 
@@ -291,4 +291,4 @@ def _ease(assumption: Assumption, fair: Fairness) -> tuple[int, int, str]:
 _RANK = {Fairness.UNFAIR: 0, Fairness.WEAK: 1, Fairness.STRONG: 2}
 
 
-__all__ = ["FairnessSearch", "broken_by", "under"]
+__all__ = ["FairnessSearch", "broken_by", "covers", "under"]

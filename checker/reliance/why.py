@@ -32,7 +32,7 @@ def with_reasons(
     module: syntax.Module, choice: Chosen, options: Options, report: VariantReport, observer: Observer
 ) -> VariantReport:
     """The report with what its proofs rely on.  Takes as long again as the options' time limit at most."""
-    proved = [result.name for result in report.properties if _is_proof(result)]
+    proved = [result.name for result in report.properties if is_explained(result)]
     if not proved or choice.checked is None or report.interrupted or report.failures:
         return report
     collected = {name: _Collected([], [], 0) for name in proved}
@@ -55,7 +55,8 @@ def with_reasons(
     return replace(report, properties=results, interrupted=report.interrupted or interrupted)
 
 
-def _is_proof(result: PropertyResult) -> bool:
+def is_explained(result: PropertyResult) -> bool:
+    """Whether it is a proof of which it can be asked what it relies on."""
     return isinstance(result.verdict, Proved) and result.name != MODEL_ERRORS and not result.name.startswith("assert_")
 
 
