@@ -13,6 +13,9 @@ from checker.verdict import Covered, HoldsTo, Refuted, UncoveredTo, Undecided, V
 
 _SETTLED = (
     "the depth limit was reached",
+    r"the depth limit of \d+ steps",
+    r"no run is longer than -?\d+ steps: this is the whole state space's depth",
+    r"a violation of \d+ steps was found, beyond the depth limit",
     "the limit on the number of states was reached",
     "the limit on the number of steps was reached",
     "an unbounded integer left the explored window",

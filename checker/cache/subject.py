@@ -71,7 +71,10 @@ class Subject:
         self.model: Model = model_of(checked, item.options)
         self.names = Names(self.model)
         self.scenarios: list[Scenario] = scenarios_of(checked, item.options, set(item.named))
+        # One for each, since the invariants of a proof are over the variables of one lowering.
         self.basis = Basis(self)
+        self._under_faults: dict[frozenset[FaultClass], Basis] = {}
+        self._under_assumptions: dict[frozenset[tuple[Assumption, Fairness]], Basis] = {}
 
     @cached_property
     def needs_classes(self) -> tuple[FaultClass, ...]:
@@ -89,10 +92,14 @@ class Subject:
         # The verdict with all of them is that on the model itself.
         if kept == frozenset(self.needs_classes):
             return self.basis
-        return Basis(self, faults=tuple(fault for fault in self.needs_classes if fault in kept))
+        if kept not in self._under_faults:
+            faults = tuple(fault for fault in self.needs_classes if fault in kept)
+            self._under_faults[kept] = Basis(self, faults=faults)
+        return self._under_faults[kept]
 
     def under_assumptions(self, assumptions: Mapping[Assumption, Fairness]) -> Basis:
-        return Basis(self, assumptions=assumptions)
+        kept = frozenset(assumptions.items())
+        return self._under_assumptions.setdefault(kept, Basis(self, assumptions=assumptions))
 
     def changed(self, faults: Iterable[str], fairness: Mapping[Assumption, Fairness]) -> Model:
         """The model with other fault classes, and other fairness of those threads and recoveries that are mentioned.
