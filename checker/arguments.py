@@ -158,6 +158,7 @@ def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
     _states(asked)
     _symmetry(asked)
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")
+    _cache(asked)
     shown = check.add_argument_group("what to show")
     shown.add_argument(
         "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
@@ -197,6 +198,7 @@ def _diff(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--needs", action="store_true", help="compare as well which faults it takes to break each property"
     )
     _timeout(diff, "for each variant of each side")
+    _cache(diff)
     _json(diff, "a JSON document (schema counterpoint-diff/1)")
     _common(diff)
 
@@ -470,6 +472,11 @@ def _states(options: _Options) -> None:
     options.add_argument("--states", type=_positive, metavar="N", help="the search stores at most N states")
 
 
+def _cache(options: _Options) -> None:
+    options.add_argument("--cache", metavar="FOLDER", help="where results are kept (default: the user's cache folder)")
+    options.add_argument("--no-cache", action="store_true", help="neither use results that were kept nor keep any")
+
+
 def _json(options: _Options, document: str) -> None:
     options.add_argument("--json", action="store_true", help=document)
 
@@ -491,6 +498,7 @@ def _trace_source(options: _Options) -> None:
     _settings(options)
     _faults(options)
     _timeout(options, "for the check of a model")
+    _cache(options)
 
 
 def _common(options: _Options) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker import catalogue
 from checker.choosing import choose, require_properties
@@ -19,6 +20,9 @@ from checker.work.item import items_of, perform
 from spec import syntax
 from spec.diagnostic import Diagnostic
 
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
 
 def check_file(
     path: Path,
@@ -26,18 +30,22 @@ def check_file(
     observer: Observer | None = None,
     library: Path | None = None,
     wanted: str | None = None,
+    cache: Cache | None = None,
 ) -> FileReport:
     """Loads and checks a model file.  `library` is where its imports are looked up besides its own folder (None: the
-    shipped models).  wanted: the folder in which the file was found; None where it was named itself.  Raises
-    UnknownNameError where the options name what the model does not have."""
+    shipped models).  wanted: the folder in which the file was found; None where it was named itself.  cache: of results
+    that were found before (None: all is checked now).  Raises UnknownNameError where the options name what the model
+    does not have."""
     started = time.monotonic()
     module = catalogue.read(path, library or catalogue.library(), wanted, options.time_limit().left())
     if isinstance(module, tuple):
         return FileReport(str(path), "", errors=module, seconds=time.monotonic() - started)
-    return check_module(module, options, observer)
+    return check_module(module, options, observer, cache)
 
 
-def check_module(module: syntax.Module, options: Options, observer: Observer | None = None) -> FileReport:
+def check_module(
+    module: syntax.Module, options: Options, observer: Observer | None = None, cache: Cache | None = None
+) -> FileReport:
     """Checks the variants that the options choose: all of them, or the defaults of a model without variants.  Raises
     UnknownNameError."""
     started = time.monotonic()
@@ -48,7 +56,7 @@ def check_module(module: syntax.Module, options: Options, observer: Observer | N
     require_properties(chosen, options)
     reports: list[VariantReport] = []
     for item in items_of(module, chosen, options):
-        reports.append(perform(item, observer or Silence()))
+        reports.append(perform(item, observer or Silence()) if cache is None else cache.perform(item, observer))
         if reports[-1].interrupted:
             break
     reports = _not_vacuous_as_written(reports)

@@ -42,14 +42,16 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         *_EVERYWHERE,
     ),
     "graph": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
-    "trace": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
-    "draw": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
+    "trace": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),
+    "draw": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),
     "run": ("D", "with", *_EVERYWHERE),
 }
 """The keys that commands besides `check` take: those that mean the same there.  `check` takes all, and the commands
 that are not here read no file."""
 
-_NOT_KEYS = ("help", "no-config")
+_NOT_KEYS = ("help", "no-config", "cache")
+"""Not for a file to say.  Results in a cache are believed as far as they cannot be checked at once, so the folder is
+named by who runs the check, not by who wrote the files that are checked."""
 
 
 @dataclass(frozen=True)

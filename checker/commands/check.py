@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker import catalogue
 from checker.arguments import assignments
 from checker.bundle import Failure, OwnError
-from checker.certificates import proof_file
+from checker.cache.place import opened
 from checker.check import check_file
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
@@ -28,10 +29,19 @@ from checker.time_limit import TimeLimit
 from checker.verdict import Scope
 from spec import syntax
 
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Checks everything named on the command line; one report a file as soon as it is there, then one line for all.
     Raises UsageError."""
+    with opened(arguments, console) as cache:
+        # A certificate is written from all of the evidence, of which a part is not kept.
+        return _run(arguments, console, None if arguments.certificate is not None else cache)
+
+
+def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -> ExitCode:
     options = _options(arguments)
     folder = catalogue.library()
     wanted: dict[Path, str] = {}
@@ -61,7 +71,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         if line is not None:
             line.begin(catalogue.short_name(path, folder))
         try:
-            report = check_file(path, options, observer, folder, wanted[path])
+            report = check_file(path, options, observer, folder, wanted[path], cache)
         except KeyboardInterrupt:
             stopped = VariantReport(None, "", None, Scope((), options.max_faults), interrupted=True)
             report = FileReport(str(path), "", (stopped,))
@@ -157,6 +167,8 @@ def _certify(
     path: Path, reports: Sequence[FileReport], options: Options, file: Path, folder: Path, wanted: str
 ) -> None:
     """Writes the certificate of what was proved.  Raises UsageError when the file cannot be written."""
+    from checker.certificates import proof_file
+
     module = catalogue.read(path, folder, wanted, options.timeout)
     variants = [variant for report in reports for variant in report.variants if variant.model is not None]
     if isinstance(module, tuple) or len(variants) != 1 or variants[0].failures:

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from checker import catalogue
+from checker.cache.place import opened
 from checker.check import check_module
 from checker.choosing import choose
 from checker.console import Console
@@ -27,10 +29,18 @@ from checker.suggestion import suggest
 from spec import syntax
 from spec.diagnostic import Diagnostic
 
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Compares all models of both sides: 1 when something is a regression, 2 when HEAD has errors, 4 when something is
     no longer decided, else 0.  Raises UsageError, and KeyboardInterrupt when the user stops it."""
+    with opened(arguments, console) as cache:
+        return _run(arguments, console, cache)
+
+
+def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -> ExitCode:
     options = Options(variants=tuple(arguments.variant), timeout=arguments.timeout, needs=arguments.needs)
     library = catalogue.library()
     started = time.monotonic()
@@ -47,7 +57,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
             if line is not None:
                 line.begin((pair.head or pair.base or Document("", ())).name)
             try:
-                difference, reports = _difference(pair, options, line or Silence())
+                difference, reports = _difference(pair, options, line or Silence(), cache)
             finally:
                 if line is not None:
                     line.clear()
@@ -67,7 +77,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     return code
 
 
-def _difference(pair: Pair, options: Options, observer: Observer) -> tuple[ModelDifference, list[FileReport]]:
+def _difference(
+    pair: Pair, options: Options, observer: Observer, cache: Cache | None
+) -> tuple[ModelDifference, list[FileReport]]:
     old, new = pair.base, pair.head
     names = old.name if old else None, new.name if new else None
     changes: list[Change] = []
@@ -83,9 +95,9 @@ def _difference(pair: Pair, options: Options, observer: Observer) -> tuple[Model
         if errors:
             changes.append(Change(ChangeKind.MODEL_ERRORS, Effect.REGRESSION, None, new.name))
         return ModelDifference(*names, True, tuple(changes), errors), []
-    after = _check(new, options, observer)
+    after = _check(new, options, observer, cache)
     errors = after.errors or tuple(dict.fromkeys(error for variant in after.variants for error in variant.errors))
-    before = _check(old, options, observer) if old is not None and not after.errors else None
+    before = _check(old, options, observer, cache) if old is not None and not after.errors else None
     if before is not None and before.errors:
         changes.append(Change(ChangeKind.MODEL_REPAIRED, Effect.BETTER, None, new.name))
         changes += compare(None, after, options)
@@ -95,14 +107,14 @@ def _difference(pair: Pair, options: Options, observer: Observer) -> tuple[Model
     return ModelDifference(*names, False, tuple(changes), errors), reports
 
 
-def _check(wanted: Document, options: Options, observer: Observer) -> FileReport:
+def _check(wanted: Document, options: Options, observer: Observer, cache: Cache | None) -> FileReport:
     """Raises KeyboardInterrupt when the user stops it: half a check would look like a loss."""
     if isinstance(wanted.loaded, tuple):
         return FileReport(wanted.name, "", errors=wanted.loaded)
     here = _here(wanted, options)
     if here is None:
         return FileReport(wanted.name, "")
-    report = check_module(wanted.loaded, here, observer)
+    report = check_module(wanted.loaded, here, observer, cache)
     if report.interrupted:
         raise KeyboardInterrupt
     return replace(report, name=wanted.name)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker import catalogue
 from checker.arguments import assignments
+from checker.cache.place import opened
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.options import Options, UsageError
@@ -30,6 +32,9 @@ from counterexamples.render.dot import to_dot
 from counterexamples.render.trace_graph import trace_graph
 from spec.snippet import draw
 
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Writes the trace to standard output or a file.  1 when a trace file is no longer a run of its model.  Raises
@@ -45,7 +50,10 @@ def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | Exit
     """As `load_trace`; where the model has errors, or the trace does not stand, the exit code, after the user
     was told.  Raises UsageError, OwnError."""
     try:
-        return load_trace(arguments)
+        if is_trace_file(arguments.source):
+            return load_trace(arguments)
+        with opened(arguments, console) as cache:
+            return load_trace(arguments, cache)
     except ModelErrors as errors:
         console.show("\n".join(draw(diagnostic, console.page.colour) for diagnostic in errors.diagnostics))
         return ExitCode.MODEL
@@ -59,7 +67,7 @@ def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | Exit
         return ExitCode.INCONCLUSIVE
 
 
-def load_trace(arguments: argparse.Namespace) -> NamedTrace:
+def load_trace(arguments: argparse.Namespace, cache: Cache | None = None) -> NamedTrace:
     """The one trace that `source`, `model`, `property`, `variant` and the options of the model mean: from a trace file,
     walked again, or by checking a model.  Raises UsageError, ModelErrors, Stale, Doubtful,
     OwnError."""
@@ -88,7 +96,7 @@ def load_trace(arguments: argparse.Namespace) -> NamedTrace:
         faults=arguments.faults,
         timeout=arguments.timeout,
     )
-    traces = check_model(paths[0], options, Silence(), folder, arguments.source)
+    traces = check_model(paths[0], options, Silence(), folder, arguments.source, cache)
     if arguments.property is not None:
         traces = tuple(each for each in traces if each.title == arguments.property) or traces
     return only(traces, arguments.source)

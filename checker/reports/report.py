@@ -139,6 +139,8 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         told = how_checked(result.verdict for result in variant.results)
         for part in page.wrap(page.clean(told), page.columns - 4) if told else ():
             yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
+    if view.why and variant.decided is not None and not view.quiet:
+        yield from _kept(variant.decided, page)
     yield from needs_report.block(variant, options.needs and not view.quiet, page)
     if options.fairness and not view.quiet:
         yield from fairness_report.block(variant, page)
@@ -170,6 +172,16 @@ def _cut_short(variant: VariantReport, page: Page) -> Iterator[str]:
     yield page.line([("  ? ", Style.DOUBT), (first, Style.DOUBT)])
     for part in rest:
         yield page.line([("    ", Style.PLAIN), (part, Style.DOUBT)])
+
+
+def _kept(decided: str, page: Page) -> Iterator[str]:
+    """What a report from the cache rests on now."""
+    told = (
+        f"decided earlier, on {decided[:10]} at {decided[11:16]} UTC, and kept in the cache: runs were walked and "
+        "invariants checked again now, closed sets then"
+    )
+    for part in page.wrap(page.clean(told), page.columns - 4):
+        yield page.line([("    ", Style.PLAIN), (part, Style.DIM)])
 
 
 def _row(result: Result, options: Options, page: Page, widths: _Widths) -> Iterator[str]:

@@ -92,6 +92,7 @@ def _variant(variant: VariantReport, options: Options) -> dict[str, object]:
         "interrupted": variant.interrupted,
         "begun": variant.begun,
         "cut_short": variant.cut_short,
+        "cached": variant.decided,
         "constants": {} if model is None else {name: _constant(value) for name, value in model.constants.items()},
         "faults": list(variant.scope.faults),
         "max_faults": variant.scope.max_faults,

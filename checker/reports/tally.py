@@ -16,10 +16,15 @@ def tally(reports: Sequence[FileReport], options: Options, seconds: float) -> st
     """`9 models, 22 variants, 41 properties: all 41 expectations met in 12.3 s`."""
     variants = [variant for report in reports for variant in report.variants]
     results = [result for variant in variants for result in variant.results]
+    kept = sum(variant.decided is not None for variant in variants)
+    cached = f" ({'all' if kept == len(variants) > 1 else f'{kept:,}'} from the cache)" if kept else ""
+    if kept == len(variants) == 1:
+        cached = " (from the cache)"
     counted = [plural(len(reports), "model")]
     named = sum(variant.variant is not None for variant in variants)
     if named:
         counted.append(plural(named, "variant"))
+    counted[-1] += cached
     properties = sum(isinstance(result, PropertyResult) for result in results)
     counted.append(plural(properties, "property"))
     if len(results) > properties:

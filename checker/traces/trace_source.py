@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker import catalogue
 from checker.bundle import OwnError
@@ -33,6 +34,9 @@ from spec.project import Project, project_of
 from spec.regular_file import UnreadableError, read_text
 from spec.typecheck import Choice, typecheck
 from spec.typed import FaultClass, Model
+
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
 
 
 @dataclass(frozen=True)
@@ -216,14 +220,16 @@ def walk(found: NamedTrace, file: str) -> Unconfirmed | None:
 # ------------------------------------------------------------------------------------------------------------ models
 
 
-def check_model(path: Path, options: Options, observer: Observer, folder: Path, wanted: str) -> tuple[NamedTrace, ...]:
+def check_model(
+    path: Path, options: Options, observer: Observer, folder: Path, wanted: str, cache: Cache | None = None
+) -> tuple[NamedTrace, ...]:
     """The traces that a check of a model gives: of the properties and scenarios that the options name, or else of
     everything that is refuted.  wanted: what the model was found for.
     Raises UsageError (E404 when there is none), ModelErrors, OwnError."""
     module = catalogue.read(path, folder, wanted, options.timeout)
     if isinstance(module, tuple):
         raise ModelErrors(module)
-    report = check_module(module, options, observer)
+    report = check_module(module, options, observer, cache)
     for failure in report.all_failures():
         raise OwnError(failure)
     errors = [*report.errors, *(error for variant in report.variants for error in variant.errors)]

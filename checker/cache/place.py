@@ -1,0 +1,40 @@
+"""Where the cache of a command is: the folder that the user's system has for such things, unless another is named."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.console import Console
+
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
+
+@contextmanager
+def opened(arguments: Namespace, console: Console) -> Iterator[Cache | None]:
+    """The cache that a command line wants, None for `--no-cache`.  Afterwards it is told what was wrong with it."""
+    if arguments.no_cache:
+        yield None
+        return
+    from checker.cache.cache import Cache
+
+    cache = Cache(usual() if arguments.cache is None else Path(arguments.cache))
+    try:
+        yield cache
+    finally:
+        for note in cache.notes:
+            console.tell(f"counterpoint: note: {note}")
+
+
+def usual() -> Path:
+    """The user's own folder for what may be deleted at any time, by the convention of the platform."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("counterpoint", appauthor=False)
+
+
+__all__ = ["opened", "usual"]
