@@ -24,6 +24,7 @@ import os
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -125,25 +126,38 @@ class Shell:
 
 @cache
 def run(arguments: tuple[str, ...]) -> tuple[int, str]:
-    """Exit code and output of the command."""
+    """Exit code and output of the command, with nothing in the cache."""
     written = io.BytesIO()
     out = io.TextIOWrapper(written, encoding="utf-8", newline="\n")
-    columns = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = str(COLUMNS)
     told = io.StringIO()
     try:
-        with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
+        with (
+            tempfile.TemporaryDirectory() as kept,
+            _environment(COLUMNS=str(COLUMNS), XDG_CACHE_HOME=kept, LOCALAPPDATA=kept),
+            contextlib.chdir(ROOT),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(told),
+        ):
             code = int(cli.execute(arguments))
     except SystemExit as stop:  # --help and --version
         code = int(stop.code or 0)
-    finally:
-        if columns is None:
-            del os.environ["COLUMNS"]
-        else:
-            os.environ["COLUMNS"] = columns
     out.flush()
     printed = written.getvalue().decode("utf-8")
     return code, printed + (told.getvalue() if code in (2, 3) else "")
+
+
+@contextlib.contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def timeless(text: str) -> str:
