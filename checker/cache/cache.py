@@ -18,7 +18,7 @@ from checker.cache.folder import Folder
 from checker.cache.identity import Identity, identity
 from checker.cache.key import key_of
 from checker.cache.subject import Subject
-from checker.options import UnknownNameError
+from checker.options import Options, UnknownNameError
 from checker.planning.plan import Observer, Silence
 from checker.result import VariantReport
 from checker.verdict import Scope
@@ -84,6 +84,9 @@ class Cache:
         """Keeps the report on an item, if it is finished."""
         if report.decided is not None or not is_finished(report, item.options):
             return
+        if may_improve(report) and item.options.total is not None:
+            # What time it had depends on what came before it.
+            return
         key = self._key(item)
         if key is None:
             return
@@ -97,7 +100,7 @@ class Cache:
             # A report of a shape that is not kept.
             return
         decided = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        seconds = item.options.timeout if may_improve(report) else None
+        seconds = _seconds(item.options) if may_improve(report) else None
         try:
             self._folder.write(key, file.write(Entry(decided, seconds, told), key))
         except OSError as error:
@@ -115,7 +118,7 @@ class Cache:
     def _read(self, text: bytes, key: str, item: Item) -> VariantReport | None:
         """None where more time may lead to a better report.  Raises an exception where the text is none on the item."""
         entry = file.read(text, key)
-        if entry.seconds is not None and entry.seconds < item.options.timeout:
+        if entry.seconds is not None and entry.seconds < _seconds(item.options):
             return None
         datetime.strptime(entry.decided, "%Y-%m-%dT%H:%M:%SZ")
         subject = Subject(item)
@@ -130,6 +133,11 @@ class Cache:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _seconds(options: Options) -> float:
+    """What time a check has for a variant, as far as it can be told before."""
+    return options.timeout if options.timeout_property is None else min(options.timeout, options.timeout_property)
 
 
 __all__ = ["Cache"]

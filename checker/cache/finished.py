@@ -31,6 +31,8 @@ def is_finished(report: VariantReport, options: Options) -> bool:
     of our own."""
     if report.model is None or report.errors or report.failures or report.interrupted:
         return False
+    if report.cut_short is not None or not report.begun:
+        return False
     if report.crash_map is not None and (report.crash_map.failures or not report.crash_map.complete):
         return False
     return all(map(_is_settled, verdicts(report))) and all(_is_complete(each, options) for each in report.properties)

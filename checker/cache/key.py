@@ -25,6 +25,8 @@ from spec.typed import Model
 IMMATERIAL: Mapping[str, str] = {
     "variants": "which other variants are checked besides changes none; the item names its own",
     "timeout": "only what was decided is kept, and what more time could improve is kept for no more time than it had",
+    "timeout_property": "as for timeout",
+    "total": "as for timeout",
     "strict": "says what warnings count as, not which there are",
 }
 """Options that are not in the key, each with the reason."""
