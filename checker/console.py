@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from checker.terminal import harmless, wants_colour
+
 if TYPE_CHECKING:
     from checker.bundle import Failure
     from checker.configuration import Configured
@@ -26,14 +28,25 @@ class Console:
     configured: Configured | None = None
 
     def show(self, text: str) -> None:
-        """Writes to standard output; the text brings its own newlines."""
-        self.out.write(text)
+        """Writes to standard output; the text brings its own newlines.  What a terminal or a CI runner would act on is
+        written as an escape, wherever it comes from."""
+        self.out.write(harmless(text, self._coloured(self.out)))
         self.out.flush()
 
     def tell(self, text: str) -> None:
-        """Writes a line to standard error."""
-        self.err.write(text + "\n")
+        """Writes a line to standard error, in the same way."""
+        self.err.write(harmless(text, self._coloured(self.err)) + "\n")
         self.err.flush()
+
+    def command_runner(self, text: str, error: bool) -> None:
+        """Writes a line that a CI runner is to act on, to standard error or output; the text is escaped for it."""
+        stream = self.err if error else self.out
+        first, rest = text[:1], text[1:]
+        stream.write(first + harmless(rest) + "\n")
+        stream.flush()
+
+    def _coloured(self, stream: TextIO) -> bool:
+        return wants_colour(stream, self.colour)
 
     def show_configuration(self) -> None:
         """A line about the options that came from a file, if any did."""

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from checker.engines.engine import Progress
 from checker.terminal import is_terminal
+from spec.diagnostic import visible
 
 _PATIENCE = 1.0
 """Seconds for which nothing is shown."""
@@ -40,13 +41,13 @@ class ProgressLine:
     def begin(self, name: str) -> None:
         """A file's check begins."""
         self.clear()
-        self._name = name
+        self._name = visible(name)
         self._started = self._clock()
 
     def advance(self, name: str) -> None:
         """The next of several parts of one long check begins."""
-        self._name = name
-        self._write(lambda seconds: f"{name}, {seconds:.0f} s")
+        self._name = visible(name)
+        self._write(lambda seconds: f"{self._name}, {seconds:.0f} s")
 
     def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
         self._write(lambda seconds: self._text(progress, undecided, seconds))

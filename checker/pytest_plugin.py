@@ -246,15 +246,19 @@ class _Place:
     def __init__(self, path: str, lineno: int, message: str) -> None:
         self.path = path
         self.lineno = lineno
-        self.message = message
+        from checker.terminal import harmless
+
+        self.message = harmless(message)
 
 
 class _Failure:
     """A failure as pytest shows it: the text in the section of failures, the message in the summary."""
 
     def __init__(self, place: _Place, text: str) -> None:
+        from checker.terminal import harmless
+
         self.reprcrash = place
-        self._text = text
+        self._text = harmless(text)
 
     def __str__(self) -> str:
         return self._text

@@ -47,7 +47,7 @@ INTERRUPTED = "interrupted"
 _QUICKLY = 1.0
 """Seconds for repairs that nobody asked for."""
 _GRACE = 1.0
-"""Seconds for a scenario when the variant's time is used up."""
+"""Seconds for all scenarios when the variant's time is used up."""
 
 
 def check_choice(
@@ -126,6 +126,7 @@ class _Check:
         self.interpreter = Interpreter(model)
         self.interrupted = False
         self.crash_map: CrashMap | None = None
+        self.grace_ends: float | None = None
         self.cut_short: str | None = None
         self.begun = True
         self.started = time.monotonic()
@@ -315,9 +316,11 @@ class _Check:
             )
 
     def _of_a_scenario(self) -> TimeLimit:
-        """The limit of one that begins now: it has a moment even when the variant's own time is used up."""
+        """The limit of one that begins now: they have a moment together even when the variant's own time is used up."""
         limit = TimeLimit(self.started + self.options.timeout, f"timeout {self.options.timeout:g} s")
-        limit = replace(limit, until=max(limit.until, time.monotonic() + _GRACE))
+        if self.grace_ends is None:
+            self.grace_ends = time.monotonic() + _GRACE
+        limit = replace(limit, until=max(limit.until, self.grace_ends))
         if self.options.timeout_property is not None:
             limit = limit.or_sooner(TimeLimit.after(self.options.timeout_property, "timeout-property"))
         return limit.or_sooner(self.options.total)
@@ -326,9 +329,9 @@ class _Check:
         """Gives a verdict to everything that has none because the check was cut short."""
         reason = INTERRUPTED if self.interrupted else self.cut_short or "our own error"
         known = {result.name for result in self.properties}
-        for name in [declared.name for declared in self.model.properties]:
+        for declared in self.model.properties:
+            name = declared.name
             if name not in known and is_wanted(name, self.options):
-                declared = next(each for each in self.model.properties if each.name == name)
                 verdict = Undecided(reason)
                 judged = self._judge(name, verdict)
                 self.properties.append(

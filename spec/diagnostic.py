@@ -61,9 +61,10 @@ class Code:
     is_model: bool = True
 
 
-def visible(text: str) -> str:
+def visible(text: str, but: str = "") -> str:
     """`text` with every control character (and every other character that a terminal may act on or hide) written as
-    an escape, so that a file cannot play tricks with the terminal that shows a message about it."""
+    an escape, so that a file cannot play tricks with the terminal that shows a message about it.  but: characters that
+    stay as they are."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(c if c.isprintable() or c in but else c.encode("unicode_escape").decode("ascii") for c in text)

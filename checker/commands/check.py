@@ -121,9 +121,8 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
         from checker.outputs.complaint import complaints
 
         # A runner reads both streams; the results of --json and --json-lines are to stay what they are.
-        write = console.tell if silent else lambda text: console.show(f"{text}\n")
         for annotation in annotated(complaints(reports, options)):
-            write(annotation)
+            console.command_runner(annotation, error=silent)
     return code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checker.outputs.complaint import Complaint, Level
+from spec.diagnostic import visible
 
 _MOST = 10
 """GitHub shows so many annotations of each level for a step, and drops the rest in silence."""
@@ -36,7 +37,7 @@ def _line(complaint: Complaint) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text, "\r\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -105,12 +105,9 @@ def _wrong(case: ET.Element, errors: Sequence[Diagnostic], failures: Sequence[st
 
 
 def _clean(text: str) -> str:
-    """The text without characters that XML does not allow, which are written as escapes."""
-    return "".join(c if _allowed(ord(c)) else f"\\u{ord(c):04x}" for c in text)
-
-
-def _allowed(code: int) -> bool:
-    return code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
+    """The text without characters that XML does not allow, or that whoever shows it may act on: they are written as
+    escapes."""
+    return "".join(c if c.isprintable() or c in "\t\n" else f"\\u{ord(c):04x}" for c in text)
 
 
 __all__ = ["junit"]

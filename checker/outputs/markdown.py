@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from checker.exitcode import ExitCode
@@ -105,12 +106,21 @@ def _run(variant: VariantReport, result: Result, verdict: Refuted, options: Opti
     return f"{head}\n\n```mermaid\n{diagram}```\n\n</details>\n\n"
 
 
-_SIGNS = {sign: f"\\{sign}" for sign in "\\`*_{}[]()#+!|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b"}
+_BREAK = "\u200b"
+"""Shows nothing, and ends what hosts would take for a mention or the beginning of a link."""
+_LINKED = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)|\\#(?=\d)|\bgh(?=-\d)", re.IGNORECASE)
+_SIGNS = {sign: f"\\{sign}" for sign in "\\`*_{}[]()#+!|~"} | {
+    "<": "&lt;",
+    ">": "&gt;",
+    "&": "&amp;",
+    "@": f"@{_BREAK}",
+}
 
 
 def _escaped(text: str) -> str:
     """Text that Markdown shows as it is, on one line of a table, with nothing that notifies people or makes links."""
-    return "".join(_SIGNS.get(c, c) if c.isprintable() else _strange(c) for c in text)
+    escaped = "".join(_SIGNS.get(c, c) if c.isprintable() else _strange(c) for c in text)
+    return _LINKED.sub(lambda match: f"{match[0]}{_BREAK}", escaped)
 
 
 def _strange(c: str) -> str:
