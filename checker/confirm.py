@@ -12,7 +12,7 @@ from checker import verdict
 from checker.bundle import Failure, OwnError
 from checker.certificates.certificate import Certificate, Claim, Flaw, certify
 from checker.certificates.claim import Asserted, Declared, NoModelError
-from checker.certificates.invariance import InvariantCertificate, NoAnswer, certify_invariant
+from checker.certificates.invariance import SOLVER_SECONDS, InvariantCertificate, NoAnswer, certify_invariant
 from checker.certificates.walks import Walks
 from checker.coding import BudgetedCoding
 from checker.engines.engine import (
@@ -82,9 +82,12 @@ class Confirmation:
         self._walks = Walks(coding, interpreter, interpreter.initial(), lowered.system.initial)
         self._live = LiveProofs(lowered, interpreter, requests)
 
-    def verdict(self, target: Property, decision: Decision, together: Sequence[Property]) -> PropertyVerdict:
+    def verdict(
+        self, target: Property, decision: Decision, together: Sequence[Property], seconds: float = SOLVER_SECONDS
+    ) -> PropertyVerdict:
         """The verdict on a property.  `together`: the properties that the same closed set is said to prove, this one
-        among them.  Raises OwnError when the evidence does not stand."""
+        among them.  seconds: for a solver, where the check takes one.  Raises OwnError when the evidence does not
+        stand."""
         cover = target.form is Form.COVER
         match decision.outcome:
             case Reached(path=path, shortest=shortest):
@@ -98,7 +101,7 @@ class Confirmation:
                 return (Uncovered if cover else Proved)(certificate)
             case Inductive() as outcome:
                 try:
-                    proof = self._invariant_certificate(target, outcome, decision.engine)
+                    proof = self._invariant_certificate(target, outcome, decision.engine, seconds)
                 except NoAnswer as failure:
                     return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
                 return (Uncovered if cover else Proved)(proof)
@@ -113,7 +116,7 @@ class Confirmation:
                 return Proved(self._stands(target, self._live.cycles(target, outcome, closed)))
             case FewRounds() as outcome:
                 try:
-                    return Proved(self._stands(target, self._live.rounds(target, outcome, decision.engine)))
+                    return Proved(self._stands(target, self._live.rounds(target, outcome, decision.engine, seconds)))
                 except NoAnswer as failure:
                     return verdict.Undecided(f"{decision.engine} found a proof that could not be checked: {failure}")
             case Bounded(depth=depth, reason=reason):
@@ -162,7 +165,9 @@ class Confirmation:
             raise OwnError(self._context.failure(found.message, target.name, evidence, found.detail))
         return found
 
-    def _invariant_certificate(self, target: Property, outcome: Inductive, engine: str) -> InvariantCertificate:
+    def _invariant_certificate(
+        self, target: Property, outcome: Inductive, engine: str, seconds: float
+    ) -> InvariantCertificate:
         found = certify_invariant(
             self._lowered.system,
             target,
@@ -172,6 +177,7 @@ class Confirmation:
             self._claim(target),
             self._walks,
             outcome.rescues,
+            seconds,
         )
         found = self._stands(target, found)
         return replace(found, told=partial(sentences, outcome.invariant, self._lowered))

@@ -16,7 +16,8 @@ from checker.bundle import Failure, OwnError
 from checker.choosing import Chosen, scenarios_of
 from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
-from checker.engines.engine import Unreachable
+from checker.engines.engine import Bounded, Lasso, Reached, Unreachable
+from checker.engines.engine import Undecided as NotDecided
 from checker.faultsets import parse_faults
 from checker.liveness.fairness_search import FairnessSearch
 from checker.lower import Lowered, LoweringLimit, lower
@@ -35,6 +36,7 @@ from checker.transition_system import Form, Property
 from checker.vacuity import Change, changes_of, is_never_reached
 from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
 from spec import syntax
+from spec.alarm import TimeIsUp, within
 from spec.interpreter import Interpreter
 from spec.typecheck import Checked
 from spec.typed import Model, PropertyForm, Scenario
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 INTERRUPTED = "interrupted"
 _QUICKLY = 1.0
 """Seconds for repairs that nobody asked for."""
+_EVIDENCE = 2.0
+"""Seconds for the evidence of all proofs, and of all runs, when the time is used up."""
 _GRACE = 1.0
 """Seconds for all scenarios when the variant's time is used up."""
 
@@ -127,6 +131,7 @@ class _Check:
         self.interrupted = False
         self.crash_map: CrashMap | None = None
         self.grace_ends: float | None = None
+        self.evidence_until: dict[bool, float] = {}
         self.cut_short: str | None = None
         self.begun = True
         self.started = time.monotonic()
@@ -210,14 +215,26 @@ class _Check:
                 outcome = decisions.of(other).outcome
                 if isinstance(outcome, Unreachable) and outcome.closed_set is closed_set:
                     together.append(other)
-        try:
+        if isinstance(decision.outcome, Bounded | NotDecided):
             return confirmation.verdict(target, decision, together)
+        left = self._left_for_evidence(isinstance(decision.outcome, Reached | Lasso))
+        try:
+            return within(left, lambda: confirmation.verdict(target, decision, together, left))
+        except TimeIsUp:
+            return Undecided(f"{self.limit.reason}, before the evidence was checked")
         except KeyboardInterrupt:
             self.interrupted = True
             return Undecided("interrupted before the evidence was checked")
         except OwnError as error:
             self._failed(error.failure)
             return Undecided(f"our own error: {error.failure.message}")
+
+    def _left_for_evidence(self, of_a_run: bool) -> float:
+        """Seconds for the next check of evidence.  Runs, which are quick to walk, have a grace of their own when the
+        time is used up: large proofs must not use up theirs."""
+        if of_a_run not in self.evidence_until:
+            self.evidence_until[of_a_run] = max(self.limit.until, time.monotonic()) + _EVIDENCE
+        return self.evidence_until[of_a_run] - time.monotonic()
 
     def _remark(
         self, lowered: Lowered, decisions: Decisions, targets: Sequence[Property], changes: Mapping[str, Change]

@@ -70,9 +70,11 @@ def certify_invariant(
     claim: Claim,
     walks: Walks,
     rescues: Sequence[Rescue] = (),
+    seconds: float = SOLVER_SECONDS,
 ) -> InvariantCertificate | Flaw:
-    """Both checks; the certificate, or the first flaw found.  Raises NoAnswer when the solver gives up."""
-    wrong = check(system, target, invariant, time.monotonic() + SOLVER_SECONDS, rescues=rescues)
+    """Both checks; the certificate, or the first flaw found.  seconds: for the solver.  Raises NoAnswer when that gives
+    up."""
+    wrong = check(system, target, invariant, time.monotonic() + min(seconds, SOLVER_SECONDS), rescues=rescues)
     if wrong is not None and wrong.startswith("the solver gave no answer"):
         raise NoAnswer(wrong)
     if wrong is not None:

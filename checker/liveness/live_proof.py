@@ -149,10 +149,12 @@ class LiveProofs:
                 return Flaw(wrong, state)
         return CycleCertificate(closed)
 
-    def rounds(self, target: Property, outcome: FewRounds, engine: str) -> RoundsCertificate | Flaw:
-        """Raises NoAnswer when the solver gives up."""
+    def rounds(
+        self, target: Property, outcome: FewRounds, engine: str, seconds: float = SOLVER_SECONDS
+    ) -> RoundsCertificate | Flaw:
+        """seconds: for the solver.  Raises NoAnswer when that gives up."""
         system = self._lowered.system
-        wrong = complaint(system, target, outcome, time.monotonic() + SOLVER_SECONDS)
+        wrong = complaint(system, target, outcome, time.monotonic() + min(seconds, SOLVER_SECONDS))
         if wrong is not None and "the solver gave no answer" in wrong:
             raise NoAnswer(wrong)
         if wrong is not None:

@@ -33,11 +33,14 @@ from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples import replay
 from counterexamples.explain import Kind, fault_class, kind
+from spec.alarm import TimeIsUp, within
 from spec.interpreter import Interpreter
 from spec.typed import Model
 
 _SHARE = 0.5
 """The share of the time that is left which one question may use."""
+_EVIDENCE = 2.0
+"""Seconds for the evidence of a last answer when the time is used up."""
 _KEPT = 300_000
 """How many states a proof may have whose certification is put off."""
 
@@ -147,7 +150,9 @@ class NeedsSearch:
 
     def _guarded(self, verdict: Callable[[], PropertyVerdict]) -> PropertyVerdict:
         try:
-            return verdict()
+            return within(self._limit.left() + _EVIDENCE, verdict)
+        except TimeIsUp:
+            return Undecided(f"{self._limit.reason}, before the evidence was checked")
         except OwnError as error:
             self._failed(error.failure)
             return Undecided(f"our own error: {error.failure.message}")

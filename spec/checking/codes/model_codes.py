@@ -199,8 +199,8 @@ MODEL_CODES: tuple[Code, ...] = (
     Code(
         "E294",
         "too many declarations of a kind",
-        "A model has at most 2,000 properties, 1,000 scenarios, 1,000 variants, 5,000 expectations and 1,000 processes. "
-        "Each property, scenario and variant takes time of its own.",
+        "A model has at most 2,000 properties, 1,000 scenarios, 1,000 variants, 5,000 expectations and 1,000 "
+        "processes. Each property, scenario and variant takes time of its own.",
         "counterpoint check generated.cpt",
         "counterpoint check model.cpt",
         is_model=False,
