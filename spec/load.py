@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -46,7 +48,31 @@ def load(
         return (Diagnostic("E016", message, None, fix=MORE_TIME),)
     if loader.errors or main is None:
         return tuple(loader.errors)
+    too_many = _too_many(loader.items)
+    if too_many:
+        return too_many
     return syntax.Module(main.source, main.doc, tuple(loader.items))
+
+
+_MOST: Mapping[type[syntax.Item], tuple[str, int]] = {
+    syntax.Property: ("properties", 2_000),
+    syntax.Scenario: ("scenarios", 1_000),
+    syntax.Variant: ("variants", 1_000),
+    syntax.Expectation: ("expectations", 5_000),
+    syntax.Process: ("processes", 1_000),
+}
+"""How many declarations of a kind a model may have."""
+
+
+def _too_many(items: Sequence[syntax.Item]) -> tuple[Diagnostic, ...]:
+    counted: Counter[type[syntax.Item]] = Counter()
+    found = []
+    for item in items:
+        counted[type(item)] += 1
+        what, most = _MOST.get(type(item), ("", len(items)))
+        if counted[type(item)] == most + 1:
+            found.append(Diagnostic("E294", f"the model has more than {most:,} {what}", item.span))
+    return tuple(found)
 
 
 LEAST_SECONDS = 1.0

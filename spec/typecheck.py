@@ -9,8 +9,7 @@ whatever uses it, so that one mistake gives one message.
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -109,31 +108,7 @@ def _deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-_MOST: Mapping[type[syntax.Item], tuple[str, int]] = {
-    syntax.Property: ("properties", 2_000),
-    syntax.Scenario: ("scenarios", 1_000),
-    syntax.Variant: ("variants", 1_000),
-    syntax.Expectation: ("expectations", 5_000),
-    syntax.Process: ("processes", 1_000),
-}
-"""How many declarations of a kind a model may have."""
-
-
-def _too_many(module: syntax.Module) -> tuple[Diagnostic, ...]:
-    counted: Counter[type[syntax.Item]] = Counter()
-    found = []
-    for item in module.items:
-        counted[type(item)] += 1
-        what, most = _MOST.get(type(item), ("", len(module.items)))
-        if counted[type(item)] == most + 1:
-            found.append(Diagnostic("E294", f"the model has more than {most:,} {what}", item.span))
-    return tuple(found)
-
-
 def _typecheck(world: World) -> Checked | tuple[Diagnostic, ...]:
-    too_many = _too_many(world.module)
-    if too_many:
-        return too_many
     world.types = Types(world)
     world.expressions = Expressions(world)
     world.definitions = Definitions(world)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -290,3 +291,87 @@ def test_a_special_configuration_is_an_error_too(kind: str, project: Path, monke
     (project / "counterpoint.toml").rmdir() if kind == "folder" else (project / "counterpoint.toml").unlink()
     special(project / "pyproject.toml", kind)
     assert counterpoint("check", "models", "--property", "small", folder=project).returncode == 0
+
+
+# ------------------------------------------------------------------------------------------------------------- time
+
+HEAD = "store db { durable x: 0..2 }\nprocess P { loop up { db.x := 1 } }\n"
+SQUARES = "".join(f"const c{n + 1}: int = c{n} * c{n}\n" for n in range(60))
+LETS = "".join(f"let v{n + 1} = v{n} * v{n}\n" for n in range(60))
+DOUBLED = "".join(f"def d{n + 1}(b: bool): bool = d{n}(b) and d{n}(b)\n" for n in range(60))
+
+LARGE = {
+    "quantifiers": (f"ids T[3]\n{HEAD}invariant i: {''.join(f'forall a{n}: T. ' for n in range(20))} db.x < 2", ""),
+    "wide quantifiers": (HEAD + "invariant i: forall a: 0..60000. forall b: 0..60000. a + b >= db.x - 9", ""),
+    "definitions": (f"{HEAD}def d0(b: bool): bool = b and b\n{DOUBLED}invariant i: d60(true)", "E211"),
+    "squares": (f"{HEAD}const c0: int = 999999999\n{SQUARES}invariant i: db.x < c60", "E232"),
+    "squares in steps": (
+        f"store db {{ durable x: 0..3 }}\nprocess P {{ on a(k: 0..3) {{\nlet v0: int = k\n{LETS}"
+        "if v60 > 5 { db.x := 1 } } }\ncover c: db.x == 1",
+        "a number has more than 100 digits",
+    ),
+    "a long number": (f"{HEAD}invariant i: db.x < {'9' * 100_000}", "E104"),
+    "a long name": (f"{HEAD}invariant {'i' * 1_000_000}: db.x < 2", "E116"),
+    "a wide range": ("store db { durable x: 0..999999999999999999 }\ncover c: db.x == 1", "E234"),
+    "a wide set": ("store db { durable x: set of (0..60000, 0..60000) }\ncover c: (1, 1) in db.x", "E234"),
+    "a wide map": (f"store db {{ durable x: ({', '.join(['0..60000'] * 2000)}) -> bool }}\ncover c: true", "E234"),
+    "a wide choice": (
+        "store db { durable x: 0..60000 -> 0..60000 }\nprocess P { loop a { db.x[1] := 1 } }\ncover c: db.x[1] == 1",
+        "",
+    ),
+    "strange characters": ("@" * 3_000_000, ""),
+    "blank lines": ("\n" * 4_900_000, ""),
+    "one line": (f"{HEAD}{' ' * 4_000_000}$", "E101"),
+    "words": ("a " * 400_000, ""),
+    "brackets": (f"{HEAD}invariant i: {'(' * 100_000}", ""),
+    "properties": (HEAD + "".join(f"invariant i{n}: db.x < 3\n" for n in range(3_000)), ""),
+    "variants": (f"const N: int = 1\n{HEAD}" + "".join(f"variant v{n} {{ N = 2 }}\n" for n in range(5_000)), "E294"),
+    "scenarios": (HEAD + "".join(f"scenario s{n} {{ P.up \"db.x := 1\"; then db.x == 1 }}\n" for n in range(900)), ""),
+    "errors": (HEAD + "".join(f"invariant i{n}: nothing\n" for n in range(1_900)), "of 1,900 errors"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_model_ends_with_the_time_and_a_code(name: str, tmp_path: Path) -> None:
+    """Processor time is looked at, since the machine may be busy."""
+    text, told = LARGE[name]
+    (tmp_path / "m.cpt").write_text(text)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = counterpoint("check", "m.cpt", "--timeout", "4", folder=tmp_path)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode in (2, 4), said(done)[:2000]
+    assert told in said(done) or "E016" in said(done), said(done)[:2000]
+    assert "Traceback" not in said(done)
+    assert "PROVED" not in done.stdout or done.returncode == 4
+    assert len(said(done)) < 500_000
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # Helper processes work beside the command, two at a time.
+    assert seconds < 3 * 4 + 6
+
+
+def test_a_deep_tree_of_folders_is_walked(tmp_path: Path) -> None:
+    """Deeper than Python's stack, and than a path may be long."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(3_000):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    (tmp_path / "m.cpt").write_text(COUNTER)
+    done = counterpoint("check", ".", folder=tmp_path)
+    assert done.returncode == 2
+    assert "cannot be read: File name too long" in done.stderr
+    subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+def test_too_many_files_and_bytes_are_an_error(tmp_path: Path) -> None:
+    for n in range(250):
+        (tmp_path / f"part{n}.cpt").write_text(f"const part{n}: int = 1\n")
+    (tmp_path / "m.cpt").write_text("".join(f'import "part{n}.cpt"\n' for n in range(250)) + COUNTER)
+    text = said(counterpoint("check", "m.cpt", folder=tmp_path))
+    assert text.count("error[E015]") == 1
+    for n in range(3):
+        (tmp_path / f"part{n}.cpt").write_text(f"const part{n}: int = 1 //{'x' * 4_900_000}\n")
+    (tmp_path / "m.cpt").write_text("".join(f'import "part{n}.cpt"\n' for n in range(3)) + COUNTER)
+    assert "error[E015]" in said(counterpoint("check", "m.cpt", folder=tmp_path))

@@ -108,7 +108,7 @@ def _run(variant: VariantReport, result: Result, verdict: Refuted, options: Opti
 
 _BREAK = "\u200b"
 """Shows nothing, and ends what hosts would take for a mention or the beginning of a link."""
-_LINKED = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww(?=\.)|\\#(?=\d)|\bgh(?=-\d)", re.IGNORECASE)
+_LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp):|www(?=\.)|\\#(?=\d)|\bgh(?=-\d)", re.IGNORECASE)
 _SIGNS = {sign: f"\\{sign}" for sign in "\\`*_{}[]()#+!|~"} | {
     "<": "&lt;",
     ">": "&gt;",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from spec.diagnostic import Diagnostic, Note, Severity, visible
 from spec.source import Span
+
+MAX_ERRORS = 100
+"""How many errors of a model are reported."""
 
 
 class Problems:
@@ -44,8 +48,13 @@ class Problems:
             self._found.setdefault((diagnostic.code, diagnostic.span, text), diagnostic)
 
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors, by place in the source."""
-        return self._sorted(Severity.ERROR)
+        """The errors, by place in the source; the first so many, the last of which says so."""
+        found = self._sorted(Severity.ERROR)
+        if len(found) <= MAX_ERRORS:
+            return found
+        *others, last = found[:MAX_ERRORS]
+        note = Note(f"these are the first {MAX_ERRORS} of {len(found):,} errors")
+        return (*others, replace(last, notes=(*last.notes, note)))
 
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The warnings, by place in the source."""
