@@ -23,7 +23,6 @@ from checker.sweeps.sweep import Outcome, Plan, Subject, Sweep, in_order, subjec
 from checker.time_limit import TimeLimit
 from checker.work.item import perform
 from spec import syntax
-from spec.load import load
 from spec.snippet import draw
 
 FILES = ("svg", "png", "pdf", "html", "csv", "json")
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         arguments.variant,
         arguments.points,
     )
-    module = load(paths[0], folder)
+    module = catalogue.read(paths[0], folder, arguments.model, arguments.timeout)
     if isinstance(module, tuple):
         console.show("\n".join(draw(diagnostic, page.colour) for diagnostic in module))
         return ExitCode.MODEL
