@@ -22,7 +22,12 @@ def opened(arguments: Namespace, console: Console) -> Iterator[Cache | None]:
         return
     from checker.cache.cache import Cache
 
-    cache = Cache(usual() if arguments.cache is None else Path(arguments.cache))
+    folder = usual() if arguments.cache is None else Path(arguments.cache)
+    if folder is None:
+        console.tell("counterpoint: note: nothing is kept: there is no home, and --cache names no folder")
+        yield None
+        return
+    cache = Cache(folder)
     try:
         yield cache
     finally:
@@ -30,11 +35,15 @@ def opened(arguments: Namespace, console: Console) -> Iterator[Cache | None]:
             console.tell(f"counterpoint: note: {note}")
 
 
-def usual() -> Path:
-    """The user's own folder for what may be deleted at any time, by the convention of the platform."""
+def usual() -> Path | None:
+    """The user's own folder for what may be deleted at any time, by the convention of the platform; None where the user
+    has no home, as in a container."""
     import platformdirs
 
-    return platformdirs.user_cache_path("counterpoint", appauthor=False)
+    try:
+        return platformdirs.user_cache_path("counterpoint", appauthor=False)
+    except RuntimeError:
+        return None
 
 
 __all__ = ["opened", "usual"]
