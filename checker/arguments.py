@@ -159,6 +159,7 @@ def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
     _symmetry(asked)
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")
     _cache(asked)
+    _work(check.add_argument_group("where to check"))
     shown = check.add_argument_group("what to show")
     shown.add_argument(
         "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
@@ -466,6 +467,16 @@ def _engine(options: _Options) -> None:
 
 def _symmetry(options: _Options) -> None:
     options.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
+
+
+def _work(options: _Options) -> None:
+    """Of the commands whose work is cut into items."""
+    options.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="so many variants at a time, in processes of their own (default: half of the processors, at most 4)",
+    )
 
 
 def _states(options: _Options) -> None:

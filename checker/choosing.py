@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
+from checker.faultsets import parse_faults
 from checker.lowering.properties import MODEL_ERRORS, assertions
 from checker.options import Options, UnknownNameError
 from checker.suggestion import suggest
@@ -82,6 +83,14 @@ def _require(wanted: Iterable[str], known: Iterable[str], what: str, plural: str
     for name in wanted:
         if name not in set(known):
             raise UnknownNameError(f"{module.source.name} has no {what} {name!r}", suggest(name, known, plural))
+
+
+def require_faults(chosen: Sequence[Chosen], options: Options) -> None:
+    """Raises UnknownNameError when the options name fault classes that one of the variants cannot have."""
+    if options.faults is not None:
+        for choice in chosen:
+            if choice.checked is not None:
+                parse_faults(options.faults, choice.checked.model)
 
 
 def require_properties(chosen: Sequence[Chosen], options: Options) -> None:

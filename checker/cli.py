@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from checker.arguments import COMMANDS, parse
 from checker.console import Console
 from checker.exitcode import ExitCode
+from checker.interrupts import deliver_again
 from checker.options import UsageError
 from checker.terminal import never_fail_to_encode
 from spec.diagnostic import visible
@@ -31,6 +32,7 @@ BROKEN_PIPE = 128 + 13
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command and exits with its code (see `checker.exitcode`)."""
     signal.signal(signal.SIGTERM, _interrupt)
+    deliver_again(signal.SIGINT)
     code = execute(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.stdout.flush()

@@ -27,7 +27,7 @@ from checker.needs.needs import Needs, judge_needs
 from checker.needs.search import NeedsSearch
 from checker.options import Options
 from checker.planning.decisions import Decisions
-from checker.planning.plan import HELPERS, Observer, decide
+from checker.planning.plan import HELPERS, Observer, Silence, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell
@@ -61,10 +61,31 @@ def check_choice(
     only where an expectation of this variant names it."""
     if choice.checked is None:
         return VariantReport(choice.variant, choice.doc, None, Scope((), options.max_faults), errors=choice.errors)
-    checked = choice.checked
+    return _check(module, choice, choice.checked, options, observer).run(scenarios_of(choice.checked, options, named))
+
+
+def without_verdicts(
+    module: syntax.Module,
+    choice: Chosen,
+    options: Options,
+    named: Set[str],
+    reason: str,
+    *,
+    interrupted: bool = False,
+    failures: Sequence[Failure] = (),
+) -> VariantReport:
+    """The report on a variant whose check was cut short from outside before it had a report: all is undecided, and
+    `reason` says why; with failures it is an error of our own.  The rest as for `check_choice`."""
+    if choice.checked is None:
+        return VariantReport(choice.variant, choice.doc, None, Scope((), options.max_faults), errors=choice.errors)
+    check = _check(module, choice, choice.checked, options, Silence())
+    return check.cut(scenarios_of(choice.checked, options, named), reason, interrupted, failures)
+
+
+def _check(module: syntax.Module, choice: Chosen, checked: Checked, options: Options, observer: Observer) -> _Check:
     model = model_of(checked, options)
     context = Context(sources(module), _choice(choice, options))
-    return _Check(model, checked, choice, options, observer, context).run(scenarios_of(checked, options, named))
+    return _Check(model, checked, choice, options, observer, context)
 
 
 def model_of(checked: Checked, options: Options) -> Model:
@@ -156,6 +177,19 @@ class _Check:
             message = f"the check stopped with {type(error).__name__}: {error}"
             self._failed(self.context.failure(message, None, None, traceback.format_exc()))
         self._complete(scenarios)
+        return self._report()
+
+    def cut(
+        self, scenarios: Sequence[Scenario], reason: str, interrupted: bool, failures: Sequence[Failure]
+    ) -> VariantReport:
+        """The report when nothing was found out."""
+        self.cut_short, self.interrupted = None if interrupted else reason, interrupted
+        for failure in failures:
+            self._failed(failure)
+        self._complete(scenarios)
+        return self._report()
+
+    def _report(self) -> VariantReport:
         return VariantReport(
             self.choice.variant,
             self.choice.doc,
@@ -347,12 +381,11 @@ class _Check:
         reason = INTERRUPTED if self.interrupted else self.cut_short or "our own error"
         known = {result.name for result in self.properties}
         for declared in self.model.properties:
-            name = declared.name
-            if name not in known and is_wanted(name, self.options):
+            if declared.name not in known and is_wanted(declared.name, self.options):
                 verdict = Undecided(reason)
-                judged = self._judge(name, verdict)
+                judged = self._judge(declared.name, verdict)
                 self.properties.append(
-                    PropertyResult(name, declared.form, declared.span, declared.doc, verdict, judged)
+                    PropertyResult(declared.name, declared.form, declared.span, declared.doc, verdict, judged)
                 )
         told = {result.name for result in self.scenarios}
         for scenario in scenarios:

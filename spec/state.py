@@ -71,6 +71,9 @@ class Activation:
     def __hash__(self) -> int:
         return self._hash
 
+    def __getstate__(self) -> dict[str, object]:
+        return _without_hash(self.__dict__)
+
 
 @dataclass(frozen=True)
 class GlobalState:
@@ -105,6 +108,14 @@ class GlobalState:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        return _without_hash(self.__dict__)
+
+
+def _without_hash(content: Mapping[str, object]) -> dict[str, object]:
+    """What a copy for another process is made of: the hash of a text is another one there."""
+    return {name: value for name, value in content.items() if name != "_hash"}
 
 
 class ErrorKind(Enum):

@@ -13,7 +13,7 @@ from checker import catalogue
 from checker.arguments import assignments
 from checker.bundle import Failure, OwnError
 from checker.cache.place import opened
-from checker.check import check_file
+from checker.check import check_files
 from checker.console import Console
 from checker.exitcode import ExitCode, gravest
 from checker.options import Options, UnknownNameError, UsageError
@@ -24,9 +24,11 @@ from checker.reports import fairness_report, needs_report
 from checker.reports.report import View, hint, render
 from checker.reports.report_json import document
 from checker.reports.tally import tally
-from checker.result import FileReport, VariantReport
+from checker.result import FileReport
 from checker.time_limit import TimeLimit
-from checker.verdict import Scope
+from checker.work.executor import Executor, Here, OneOrMany
+from checker.work.item import Item
+from checker.work.processors import default_workers
 from spec import syntax
 
 if TYPE_CHECKING:
@@ -54,37 +56,34 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
         _require_one(paths, options, folder, wanted)
     view = View(arguments.trace or "auto", len(paths) == 1 or bool(options.properties), arguments.quiet, options.why)
     page = console.page
-    observer: Observer = Silence()
-    line: ProgressLine | EventStream | None = None
     events = EventStream(console.show) if arguments.json_lines else None
-    if events is not None:
-        observer = line = events
-    elif not arguments.json and not arguments.quiet:
-        observer = line = ProgressLine(console.err, console.error_page.columns)
     silent = arguments.json or arguments.json_lines
+    line = None if silent or arguments.quiet else ProgressLine(console.err, console.error_page.columns)
+
+    def watch(path: Path) -> Callable[[Item], Observer]:
+        name = catalogue.short_name(path, folder)
+        if events is not None:
+            events.begin(name)
+            return lambda item: events.of(name, item.choice.variant)
+        if line is not None:
+            return lambda item: line.of(" ".join(filter(None, (name, item.choice.variant))))
+        return lambda item: Silence()
+
     if not silent and not arguments.quiet:
         console.show_configuration()
     started = time.monotonic()
     reports: list[FileReport] = []
     unknown: UnknownNameError | None = None
-    for path in paths:
-        if line is not None:
-            line.begin(catalogue.short_name(path, folder))
-        try:
-            report = check_file(path, options, observer, folder, wanted[path], cache)
-        except KeyboardInterrupt:
-            stopped = VariantReport(None, "", None, Scope((), options.max_faults), interrupted=True)
-            report = FileReport(str(path), "", (stopped,))
-        except UnknownNameError as error:
+    for path, report in check_files(paths, options, _executor(arguments, len(paths), cache), watch, folder, wanted):
+        if isinstance(report, UnknownNameError):
             if len(paths) == 1:
-                raise
-            unknown = error
+                raise report
+            unknown = report
             continue
-        finally:
-            if line is not None:
-                line.clear()
         report = replace(report, name=catalogue.short_name(path, folder))
         reports.append(report)
+        if line is not None:
+            line.clear()
         if events is not None:
             events.report(report, options)
         if not silent:
@@ -92,8 +91,6 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
             console.show(f"{text}\n" if text else "")
         for failure in report.all_failures():
             console.confess(failure)
-        if report.interrupted:
-            break
     if not reports and unknown is not None:
         raise unknown
     if arguments.certificate is not None:
@@ -124,6 +121,17 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
         for annotation in annotated(complaints(reports, options)):
             console.command_runner(annotation, error=silent)
     return code
+
+
+def _executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> Executor:
+    """Who performs the check's items."""
+    workers = default_workers() if arguments.workers is None else arguments.workers
+    if workers == 1:
+        return Here(cache)
+    from checker.work.processes import Processes
+
+    many = Processes(workers, cache)
+    return many if files > 1 else OneOrMany(Here(cache), many)
 
 
 def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options: Options, seconds: float) -> None:

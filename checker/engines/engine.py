@@ -27,8 +27,8 @@ class Path:
 class ClosedSet(Protocol):
     """All states that a finished search has seen (one per orbit when symmetry was used)."""
 
-    symmetric: bool
-
+    @property
+    def symmetric(self) -> bool: ...
     def __len__(self) -> int: ...
     def __contains__(self, state: State) -> bool:
         """Whether the state, or one that a listed symmetry maps it to, is in the set."""

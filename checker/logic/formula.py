@@ -89,6 +89,12 @@ class Formula:
     args: tuple[Formula, ...] = field(default=())
     negation: Formula | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies are made by the constructors, so that there too a formula is one object."""
+        if self.op is Op.IN:
+            return member, (self.variable, self.mask, self.primed)
+        return (conjunction if self.op in (Op.AND, Op.TRUE) else disjunction), (self.args,)
+
     def __repr__(self) -> str:
         if self.op is Op.IN:
             assert self.variable is not None

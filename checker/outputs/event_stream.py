@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from checker.engines.engine import Progress
 from checker.exitcode import ExitCode
 from checker.options import Options
+from checker.planning.plan import Observer
 from checker.reports.report_json import file_content
 from checker.reports.tally import tally
 from checker.result import FileReport
@@ -19,7 +20,7 @@ _PAUSE = 0.5
 
 
 class EventStream:
-    """An observer (see `checker.planning.plan`) that writes events.
+    """Writes events, for observers (see `checker.planning.plan`) that it hands out.
 
     start     the schema, once
     file      a file's check begins
@@ -32,20 +33,23 @@ class EventStream:
         self._write = write
         self._clock = clock
         self._shown = 0.0
-        self._name = ""
         self._send("start", {"schema": SCHEMA})
 
     def begin(self, name: str) -> None:
-        self._name = name
         self._send("file", {"name": name})
 
-    def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
+    def of(self, name: str, variant: str | None) -> Observer:
+        """An observer of one variant of a file."""
+        return _Watched(self, name, variant)
+
+    def progress(self, name: str, variant: str | None, progress: Progress, undecided: Sequence[str]) -> None:
         now = self._clock()
         if now - self._shown < _PAUSE:
             return
         self._shown = now
-        content = {
-            "name": self._name,
+        content: dict[str, object] = {
+            "name": name,
+            "variant": variant,
             "engine": progress.engine,
             "depth": progress.depth,
             "states": progress.states,
@@ -59,11 +63,18 @@ class EventStream:
     def end(self, reports: Sequence[FileReport], options: Options, code: ExitCode, seconds: float) -> None:
         self._send("end", {"exit_code": int(code), "summary": tally(reports, options, seconds)})
 
-    def clear(self) -> None:
-        """Nothing is ever taken back."""
-
     def _send(self, event: str, content: dict[str, object]) -> None:
         self._write(json.dumps({"event": event, **content}, ensure_ascii=True, separators=(",", ":")) + "\n")
+
+
+class _Watched:
+    def __init__(self, stream: EventStream, name: str, variant: str | None) -> None:
+        self._stream = stream
+        self._name = name
+        self._variant = variant
+
+    def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
+        self._stream.progress(self._name, self._variant, progress, undecided)
 
 
 __all__ = ["SCHEMA", "EventStream"]

@@ -65,4 +65,14 @@ model checking for lassos."""
 NOT_SHORTEST = frozenset({"ic3", "parallel"})
 """The engines whose runs may be too long, or are just any of their length."""
 
-__all__ = ["ENGINES", "FORMS", "LIVE_ENGINES", "NOT_SHORTEST"]
+
+def preload(live: bool) -> None:
+    """Imports what engines take, those for infinite runs only if `live`, so that processes which are forked off later
+    have it already."""
+    for make in (*ENGINES.values(), *(LIVE_ENGINES.values() if live else ())):
+        make()
+    if live:
+        import scipy.sparse.csgraph  # noqa: F401
+
+
+__all__ = ["ENGINES", "FORMS", "LIVE_ENGINES", "NOT_SHORTEST", "preload"]

@@ -12,8 +12,6 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,6 +36,7 @@ from checker.engines.engine import (
 )
 from checker.liveness.counting import counting_system
 from checker.logic.formula import Op, member
+from checker.planning.lifeline import die_with
 from checker.transition_system import Property, TransitionSystem
 
 _PATIENCE = 5.0
@@ -84,7 +83,7 @@ class Worker:
         context: Any = multiprocessing.get_context("fork")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=_work, args=(make, system, self.targets, budget, theirs, self._connection), daemon=True
+            target=_work, args=(make, system, self.targets, budget, theirs, os.getpid()), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -135,10 +134,7 @@ class Worker:
     def _died(self) -> Ended:
         self.ended = True
         self._process.join(_PATIENCE)
-        code = self._process.exitcode
-        if code is not None and code < 0:
-            return Ended(f"its process was ended by signal {-code} ({_signal_name(-code)})")
-        return Ended(f"its process ended early (exit code {code})")
+        return Ended(f"its process {ending_of(self._process.exitcode)}")
 
 
 def wait_for(workers: Sequence[Worker], seconds: float) -> None:
@@ -146,6 +142,13 @@ def wait_for(workers: Sequence[Worker], seconds: float) -> None:
     running = [worker._connection for worker in workers if not worker.ended]
     if running:
         wait(running, seconds)
+
+
+def ending_of(code: int | None) -> str:
+    """How a process ended, from what multiprocessing knows as its exit code."""
+    if code is not None and code < 0:
+        return f"was ended by signal {-code} ({_signal_name(-code)})"
+    return f"ended early (exit code {code})"
 
 
 def _signal_name(number: int) -> str:
@@ -186,13 +189,12 @@ def _work(
     targets: Sequence[Property],
     budget: Budget,
     connection: Connection,
-    parents: Connection,
+    parent: int,
 ) -> None:
-    parents.close()
     # An interrupt from the terminal reaches both processes; what becomes of this one is for the parent to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_die_with_parent, args=(connection,), daemon=True).start()
+    die_with(parent)
     last: tuple[object, ...]
     try:
         make().run(system, targets, budget, _Sender(system, targets, connection))
@@ -203,14 +205,6 @@ def _work(
         last = ("ended", f"it stopped with {type(error).__name__}: {error}", traceback.format_exc())
     with contextlib.suppress(OSError):
         connection.send(last)
-
-
-def _die_with_parent(connection: Connection) -> None:
-    """The parent says nothing, so what can be read here is only that it has gone."""
-    with contextlib.suppress(EOFError, OSError):
-        connection.poll(None)
-    time.sleep(0.1)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 # ------------------------------------------------------------------------------------------------------ plain data
@@ -282,4 +276,4 @@ def unpack(system: TransitionSystem, data: tuple[Any, ...], target: Property) ->
     return Undecided(*content)
 
 
-__all__ = ["Decided", "Ended", "Message", "Worker", "can_fork", "pack", "unpack", "wait_for"]
+__all__ = ["Decided", "Ended", "Message", "Worker", "can_fork", "ending_of", "pack", "unpack", "wait_for"]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checker.bundle import Failure
 from checker.choosing import Chosen, named_in
 from checker.options import Options
 from checker.planning.plan import Observer
 from checker.reliance.why import with_reasons
 from checker.result import VariantReport
-from checker.variant import check_choice
+from checker.variant import INTERRUPTED, check_choice, without_verdicts
 from spec import syntax
 
 
@@ -49,4 +50,13 @@ def perform(item: Item, observer: Observer) -> VariantReport:
     return report
 
 
-__all__ = ["Item", "items_of", "perform"]
+def unperformed(
+    item: Item, reason: str = INTERRUPTED, *, interrupted: bool = False, failures: Sequence[Failure] = ()
+) -> VariantReport:
+    """The report on an item that nobody could perform to its end: all is undecided, and `reason` says why."""
+    return without_verdicts(
+        item.module, item.choice, item.options, item.named, reason, interrupted=interrupted, failures=failures
+    )
+
+
+__all__ = ["Item", "items_of", "perform", "unperformed"]

@@ -1,0 +1,289 @@
+"""Items in processes of this machine, several at a time.
+
+Each item has a process of its own, which is forked off for it where that is possible, and ends with it.  So an item may
+have engines in processes of their own as ever, takes all its memory with it, and may die without harm to any other.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from types import FrameType
+from typing import Any
+
+from checker.bundle import Failure, OwnError
+from checker.engines.engine import Progress
+from checker.interrupts import deliver_again
+from checker.planning.engine_table import preload
+from checker.planning.lifeline import die_with
+from checker.planning.plan import Observer
+from checker.planning.worker import can_fork, ending_of
+from checker.result import VariantReport
+from checker.work.executor import Memory, Watch
+from checker.work.item import Item, perform, unperformed
+from checker.work.parcel import Unpackable, pack, unpack_item, unpack_report
+
+DIED = "the worker process died"
+ATTEMPTS = 2
+"""So often an item is begun whose process dies."""
+_GRACE = 5.0
+"""Seconds for an item that was told to stop."""
+_TICK = 0.05
+"""Seconds between two looks at whether somebody wants to end this."""
+_PATIENCE = 5.0
+"""Seconds for a process that has given its report to end."""
+_PAUSE = 0.1
+"""Seconds between two signs of life of an item."""
+
+
+@dataclass
+class _Running:
+    number: int
+    item: Item
+    observer: Observer
+    attempt: int
+    process: Any
+    connection: Connection
+
+
+class Processes:
+    """Performs items in so many processes at a time.  (See `checker.work.executor.Executor`.)"""
+
+    def __init__(self, workers: int, memory: Memory | None = None) -> None:
+        self.interrupted = False
+        self._workers = workers
+        self._memory = memory
+        self._running: list[_Running] = []
+        self._until: float | None = None
+        """When what was told to stop is killed."""
+        self._signals = 0
+        self._preloaded: set[bool] = set()
+        self._taking = False
+        """Whether an item is being made, which an interrupt may break off."""
+
+    def run(self, items: Iterable[Item], watch: Watch) -> Iterator[tuple[int, VariantReport]]:
+        waiting = enumerate(items)
+        exhausted = False
+        with self._heeding_signals():
+            try:
+                while True:
+                    while not exhausted and not self.interrupted and len(self._running) < self._workers:
+                        taken = self._take(waiting)
+                        if taken is None:
+                            exhausted = True
+                        else:
+                            number, item, known = taken
+                            if known is not None:
+                                yield number, known
+                            else:
+                                yield from self._begin(number, item, watch(number), 1)
+                    if not self._running:
+                        return
+                    wait([each.connection for each in self._running], _TICK)
+                    yield from self._hear()
+                    self._heed()
+            finally:
+                for each in self._running:
+                    _end(each)
+                self._running.clear()
+
+    def interrupt(self) -> None:
+        if self.interrupted:
+            return
+        self.interrupted = True
+        self._until = time.monotonic() + _GRACE
+        for each in self._running:
+            each.process.terminate()
+
+    # -- items --------------------------------------------------------------------------------------------------------
+
+    def _take(self, waiting: Iterator[tuple[int, Item]]) -> tuple[int, Item, VariantReport | None] | None:
+        """The next item, and the report on it if that is known."""
+        self._taking = True
+        try:
+            taken = next(waiting, None)
+            if taken is None:
+                return None
+            number, item = taken
+            return number, item, None if self._memory is None else self._memory.look_up(item)
+        except KeyboardInterrupt:
+            self.interrupt()
+            return None
+        finally:
+            self._taking = False
+
+    def _begin(self, number: int, item: Item, observer: Observer, attempt: int) -> Iterator[tuple[int, VariantReport]]:
+        """Starts a process; gives a report at once only if there can be none."""
+        context: Any = multiprocessing.get_context("fork" if can_fork() else "spawn")
+        self._preload(number, item)
+        try:
+            ours, theirs = context.Pipe(duplex=False)
+            # A process that is forked has the item already.
+            content = item if can_fork() else pack(item)
+            process = context.Process(target=_work, args=(content, theirs, os.getpid()), daemon=False)
+            process.start()
+        except OSError as error:
+            yield number, unperformed(item, f"no process could be started for it: {error}")
+            return
+        theirs.close()
+        self._running.append(_Running(number, item, observer, attempt, process, ours))
+
+    def _preload(self, number: int, item: Item) -> None:
+        """Where more than one process is forked off, what they import is imported once."""
+        model = None if item.choice.checked is None else item.choice.checked.model
+        live = model is not None and any(each.live is not None for each in model.properties)
+        if can_fork() and number > 0 and live not in self._preloaded:
+            preload(live)
+            self._preloaded.add(live)
+
+    def _hear(self) -> Iterator[tuple[int, VariantReport]]:
+        """Takes in what the processes have to say."""
+        for each in list(self._running):
+            report: VariantReport | None = None
+            try:
+                while report is None and each.connection.poll():
+                    report = self._heard(each, each.connection.recv())
+            except (EOFError, OSError):
+                self._running.remove(each)
+                _end(each)
+                yield from self._died(each)
+                continue
+            if report is not None:
+                self._running.remove(each)
+                each.process.join(_PATIENCE)
+                _end(each)
+                if self._memory is not None:
+                    self._memory.keep(each.item, report)
+                yield each.number, report
+
+    def _heard(self, each: _Running, message: tuple[Any, ...]) -> VariantReport | None:
+        match message:
+            case ("progress", progress, undecided):
+                each.observer.progress(progress, undecided)
+                return None
+            case ("report", data):
+                try:
+                    return unpack_report(data)
+                except Unpackable as error:
+                    failure = Failure(f"a report cannot be read: {error}", detail=traceback.format_exc())
+                    return unperformed(each.item, failure.message, failures=(failure,))
+            case ("failed", failure):
+                return unperformed(each.item, f"our own error: {failure.message}", failures=(failure,))
+        raise AssertionError(message)
+
+    def _died(self, each: _Running) -> Iterator[tuple[int, VariantReport]]:
+        if self.interrupted:
+            yield each.number, unperformed(each.item, interrupted=True)
+        elif each.attempt < ATTEMPTS:
+            yield from self._begin(each.number, each.item, each.observer, each.attempt + 1)
+        else:
+            ending = ending_of(each.process.exitcode)
+            yield each.number, unperformed(each.item, f"{DIED}, twice: it {ending}")
+
+    # -- an early end -------------------------------------------------------------------------------------------------
+
+    def _heed(self) -> None:
+        if self._signals:
+            self.interrupt()
+        if self._signals > 1 or (self._until is not None and time.monotonic() > self._until):
+            for each in self._running:
+                each.process.kill()
+
+    @contextmanager
+    def _heeding_signals(self) -> Iterator[None]:
+        """An interrupt during the run breaks nothing off but the making of an item; a second one stops at once what
+        the first has told to stop."""
+
+        def note(number: int, frame: FrameType | None) -> None:
+            self._signals += 1
+            if self._taking:
+                raise KeyboardInterrupt
+
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        caught = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+        before = [(each, signal.signal(each, note)) for each in caught]
+        try:
+            yield
+        finally:
+            for each, handler in before:
+                signal.signal(each, handler)
+
+
+def _end(each: _Running) -> None:
+    if each.process.is_alive():
+        each.process.kill()
+    each.process.join(_PATIENCE)
+    each.connection.close()
+
+
+# ---------------------------------------------------------------------------------------------- in the new process
+
+
+class _Sender:
+    """An observer that sends, now and then, and lets no interrupt come between the parts of a message."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sent = 0.0
+        self._sending = False
+        self._stopped = False
+
+    def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
+        now = time.monotonic()
+        if now - self._sent < _PAUSE:
+            return
+        self._sent = now
+        self.send("progress", progress, tuple(undecided))
+
+    def send(self, *message: object) -> None:
+        self._sending = True
+        try:
+            self._connection.send(message)
+        finally:
+            self._sending = False
+        if self._stopped:
+            self._stopped = False
+            raise KeyboardInterrupt
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        if not self._sending:
+            raise KeyboardInterrupt
+        self._stopped = True
+
+
+def _work(content: Item | bytes, connection: Connection, parent: int) -> None:
+    # An interrupt from the terminal reaches all processes; what becomes of this one is for the parent to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sender = _Sender(connection)
+    signal.signal(signal.SIGTERM, sender.stop)
+    deliver_again(signal.SIGTERM)
+    die_with(parent)
+    item = unpack_item(content) if isinstance(content, bytes) else content
+    message: tuple[object, ...]
+    try:
+        try:
+            report = perform(item, sender)
+        except KeyboardInterrupt:
+            report = unperformed(item, interrupted=True)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        message = ("report", pack(report))
+    except OwnError as error:
+        message = ("failed", error.failure)
+    except Exception as error:
+        failure = Failure(f"{type(error).__name__}: {error}", detail=traceback.format_exc())
+        message = ("failed", failure)
+    with suppress(OSError):
+        sender.send(*message)
+
+
+__all__ = ["ATTEMPTS", "DIED", "Processes"]
