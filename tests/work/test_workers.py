@@ -47,8 +47,8 @@ def without_times(text: str) -> str:
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--quiet"], ["--needs"]])
 def test_the_output_is_that_of_one_worker(folder: Path, more: list[str]) -> None:
-    one = counterpoint("check", ".", "--workers", "1", *more, folder=folder)
-    three = counterpoint("check", ".", "--workers", "3", *more, folder=folder)
+    one = counterpoint("check", ".", "--workers", "1", "--no-cache", *more, folder=folder)
+    three = counterpoint("check", ".", "--workers", "3", "--no-cache", *more, folder=folder)
     assert one.returncode == three.returncode == 2
     assert without_times(three.stdout) == without_times(one.stdout)
     assert "error" not in three.stderr
@@ -205,7 +205,7 @@ def all_gone(found: Iterable[psutil.Process]) -> bool:
 def test_an_interrupt_shows_what_is_finished(folder: Path, whole_group: bool) -> None:
     """Ctrl-C reaches all processes of a terminal, `kill -INT` one."""
     (folder / "d.cpt").write_text(LONG)
-    process = start(folder, "check", "a.cpt", "d.cpt", "c.cpt", "--workers", "2")
+    process = start(folder, "check", "a.cpt", "d.cpt", "c.cpt", "--workers", "2", "--no-cache")
     assert process.stdout is not None
     seen = ""
     while "never_two" not in seen:
@@ -224,7 +224,7 @@ def test_an_interrupt_shows_what_is_finished(folder: Path, whole_group: bool) ->
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere it takes a little longer")
 def test_nothing_outlives_a_command_that_is_killed(folder: Path) -> None:
     (folder / "d.cpt").write_text(LONG + "variant a { }\nvariant b { }\n")
-    process = start(folder, "check", "d.cpt", "--workers", "2")
+    process = start(folder, "check", "d.cpt", "--workers", "2", "--no-cache")
     found = descendants_at_work(process, 4)
     process.kill()
     process.communicate()
