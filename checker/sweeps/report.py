@@ -66,7 +66,9 @@ def _finding(sweep: Sweep, found: Finding, page: Page) -> Iterator[str]:
     for sentence in sentences:
         yield from _wrapped(sentence, page, 6, Style.PLAIN, 8)
     for reason, points in found.reasons.items():
-        yield from _wrapped(f"? {reason}{placed(sweep, points)}", page, 6, Style.DOUBT, 8)
+        # Where there is one reason, the sentences have said where it goes for.
+        where = placed(sweep, points) if len(found.reasons) > 1 else ""
+        yield from _wrapped(f"? {reason}{where}", page, 6, Style.DOUBT, 8)
     if found.smallest is not None:
         cell = found.smallest.cell
         faults = f", {plural(len(cell.faults), 'fault')}: {_counted(cell.faults)}" if cell.faults else ", no fault"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from checker.exitcode import ExitCode
 from checker.options import Options, UsageError
-from checker.sweeps.arrangement import tables
+from checker.sweeps.arrangement import shown, tables
 from checker.sweeps.axis import Axis, Role, values_of
 from checker.sweeps.cell import Answer, Cell
 from checker.sweeps.finding import finding, placed
@@ -347,9 +347,28 @@ def test_a_table_by_hand() -> None:
         "      with S = 2, refuted where N = 3; undecided where N = 4; proved where N <= 2\n"
         "      with S = 3, proved\n"
     ) in text
-    assert "? time ran out where N = 4 and S <= 2\n" in text
+    assert "      ? time ran out\n" in text
     assert "model_errors: proved at all 11 points that are left\n" in text
     assert "1 point rejected by the model where N = 4 and S = 3" in text
+
+
+def test_reasons_are_placed_where_there_are_several() -> None:
+    swept = made([N], lambda n: U if n > 1 else P)
+    outcomes = dict(swept.outcomes)
+    outcomes[(3,)] = replace(outcomes[(3,)], cells={"low": Cell(U, detail="memory ran out")})
+    text = render(replace(swept, outcomes=outcomes), "m.cpt", Options(), Page(False, True, 100))
+    assert "low: undecided where N >= 2; proved where N = 1\n" in text
+    assert "      ? time ran out where N = (2 or 3)\n      ? memory ran out where N = 4\n" in text
+
+
+def test_what_the_tool_checks_by_itself_gets_a_table_only_where_something_is_wrong() -> None:
+    swept = made([N], lambda n: P)
+    named = {subject.name for subject in shown(swept)[0]}
+    assert named == {"low"}
+    for cell in (Cell(X, 3, "step"), Cell(U), Cell(Answer.HOLDS_TO, 5, "step")):
+        outcomes = dict(swept.outcomes)
+        outcomes[(2,)] = replace(outcomes[(2,)], cells={"low": Cell(P, 1, "state"), "model_errors": cell})
+        assert ERRORS in shown(replace(swept, outcomes=outcomes))[0]
 
 
 def test_an_interrupted_sweep_claims_no_region() -> None:
