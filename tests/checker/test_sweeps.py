@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checker.check import check_module
 from checker.exitcode import ExitCode
 from checker.options import Options, UsageError
 from checker.sweeps.arrangement import shown, tables
 from checker.sweeps.axis import Axis, Role, values_of
-from checker.sweeps.cell import Answer, Cell
+from checker.sweeps.cell import Answer, Cell, cell_of
 from checker.sweeps.finding import finding, placed
 from checker.sweeps.grid import Grid, Point, grid_of
 from checker.sweeps.heat_map import heat_map, layout
@@ -30,9 +31,13 @@ from checker.sweeps.report import render
 from checker.sweeps.spreadsheet import spreadsheet
 from checker.sweeps.sweep import Outcome, Subject, Sweep
 from checker.sweeps.table import size
+from checker.verdict import Covered, HoldsTo, NotARun, Refuted, UncoveredTo, Undecided
 from counterexamples.render.page import Page, cells
 from counterexamples.spacetime.shapes import Label
 from spec.diagnostic import Diagnostic
+from spec.parse import parse
+from spec.source import Source
+from spec.syntax import File, Module
 
 P, X, U, R = Answer.PROVED, Answer.REFUTED, Answer.UNDECIDED, Answer.REJECTED
 
@@ -350,6 +355,39 @@ def test_a_table_by_hand() -> None:
     assert "      ? time ran out\n" in text
     assert "model_errors: proved at all 11 points that are left\n" in text
     assert "1 point rejected by the model where N = 4 and S = 3" in text
+
+
+def test_the_smallest_refutation_is_that_of_the_smallest_numbers() -> None:
+    # N = 1, S = 3 comes first in the grid, but N = 2, S = 1 is nearer to its corner.
+    swept = made([N, S], lambda n, s: X if (n, s) in ((1, 3), (2, 1), (4, 1)) else P)
+    found = finding(swept, LOW, "m.cpt", Options()).smallest
+    assert found is not None
+    assert found.point == (1, 0)
+    assert found.command == "counterpoint check m.cpt -D N=2 -D S=1 --property low"
+    # Of two that are as near, the one with the shorter run.
+    outcomes = dict(swept.outcomes)
+    outcomes[(0, 1)] = replace(outcomes[(0, 1)], cells={"low": Cell(X, 4, "step")})
+    found = finding(replace(swept, outcomes=outcomes), LOW, "m.cpt", Options()).smallest
+    assert found is not None
+    assert found.point == (0, 1)
+
+
+def test_cells_of_verdicts() -> None:
+    file = parse(
+        Source("m.cpt", "store db { durable x: 0..1 }\nprocess P { task t { db.x := 1 } }\ninvariant low: db.x == 0\n")
+    )
+    assert isinstance(file, File)
+    report = check_module(Module(file.source, file.doc, file.items), Options())
+    low = report.variants[0].properties[0].verdict
+    assert isinstance(low, Refuted)
+    assert cell_of(low, False) == Cell(X, 1, "step", False)
+    assert cell_of(replace(low, shortest=None), True) == Cell(X, 1, "step", True)
+    assert cell_of(Covered(low.trace, "bmc", None), False) == Cell(Answer.REACHED, 1, "step", True)
+    assert cell_of(HoldsTo(7, "time ran out", "bmc"), False) == Cell(Answer.HOLDS_TO, 7, "step", detail="time ran out")
+    assert cell_of(UncoveredTo(7, "time ran out", "bmc"), True).answer is Answer.HOLDS_TO
+    assert cell_of(Undecided("why"), False) == Cell(U, detail="why")
+    assert cell_of(Undecided("interrupted"), True) == Cell(Answer.NOT_CHECKED)
+    assert cell_of(NotARun(1, "crash P"), False).answer is Answer.NOT_A_RUN
 
 
 def test_reasons_are_placed_where_there_are_several() -> None:
