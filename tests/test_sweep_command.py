@@ -331,6 +331,23 @@ def test_points_with_the_same_model_are_checked_once(
         assert point["properties"][0]["verdict"] == ("refuted" if s == "1" else "proved")
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "ids Job[K]",
+        "ids Job[1]\nghost last: 0..K",
+        "ids Job[1]\ninvariant more: db.x <= K + 8",
+        "ids Job[1]\nprocess Q[K] { task t { db.x := 1 } }",
+        "ids Job[1]\nprocess R { task t when K == 1 { db.x := 1 } }",
+        "ids Job[1]\nstore more { durable y: 0..K }",
+    ],
+)
+def test_models_that_differ_anywhere_are_all_checked(declared: str, folder: Path) -> None:
+    (folder / "m.cpt").write_text(f"const K: 1..3 = 1\n{declared}\nstore db {{ durable x: 0..9 }}\n")
+    _, document = swept(folder, "m.cpt", "-D", "K=1,2")
+    assert [point["same_as"] for point in document["points"]] == [None, None]
+
+
 def test_proofs_that_say_nothing_are_told_with_where(folder: Path) -> None:
     """The counter never comes to 3 where N <= 2, so there a promise about 3 is an empty one."""
     (folder / "promise.cpt").write_text(

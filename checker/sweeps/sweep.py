@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from checker.bundle import Failure
 from checker.choosing import Chosen, choose, require_properties
@@ -133,7 +133,7 @@ class Plan:
         """Of the points that the model rejects."""
         self.same: dict[Point, list[Point]] = {}
         """Further points, by the point whose item stands for them."""
-        self._known: list[tuple[Model, tuple[object, ...], Point]] = []
+        self._first: dict[tuple[object, object], Point] = {}
         _require_names(module, grid)
         seen: list[Chosen] = []
         for point in grid.points():
@@ -156,14 +156,11 @@ class Plan:
                 faults = parse_faults(options.faults, model)
             except UnknownNameError as error:
                 raise UnknownNameError(f"--faults {options.faults!r}: {error.message}", error.hint) from None
-        # The values of constants are in the model wherever they matter; fairness does not make fault classes differ.
-        bare = replace(model, constants={})
         struck_by = (faults, tuple(fault.fairness for fault in faults), options.max_faults)
-        for other, known, first in self._known:
-            if struck_by == known and bare == other:
-                self.same[first].append(point)
-                return
-        self._known.append((bare, struck_by, point))
+        first = self._first.setdefault((_content(model), struck_by), point)
+        if first != point:
+            self.same[first].append(point)
+            return
         self.same[point] = []
         # A sweep compares with no expectations: they speak of a variant as it is declared.
         choice = replace(choice, checked=replace(choice.checked, expectations=()))
@@ -177,6 +174,13 @@ class Plan:
         yield Outcome(point, cells, report.seconds, failures=report.failures, remarks=remarks, code=code)
         for other in self.same[point]:
             yield Outcome(other, cells, same_as=point, remarks=remarks, code=code)
+
+
+def _content(model: Model) -> tuple[object, ...]:
+    """All of a model but the values of its constants, which are in it wherever they matter.  Fault classes are equal
+    whatever their fairness."""
+    kept = [getattr(model, each.name) for each in fields(model) if each.name not in ("constants", "ids")]
+    return (*kept, *model.ids.items())
 
 
 def subjects_of(report: VariantReport) -> dict[str, Subject]:
