@@ -282,6 +282,7 @@ def _sweep(commands: argparse._SubParsersAction[_Parser]) -> None:
     _timeout_total(asked)
     _states(asked)
     _symmetry(asked)
+    _cache(asked)
     shown = sweep.add_argument_group("what to show")
     shown.add_argument(
         "--output",

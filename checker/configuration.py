@@ -38,6 +38,7 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         "timeout-total",
         "states",
         "no-symmetry",
+        "no-cache",
         "json",
         *_EVERYWHERE,
     ),

@@ -180,7 +180,7 @@ def test_exit_codes(folder: Path) -> None:
     # A bound is no proof, unless it is all that was asked for.
     assert code("-D", "N=1,2", "-D", "S=2", "--states", "2", "--engine", "search", *low) == 4
     assert code("-D", "N=1,2", "-D", "S=2", "--depth", "3", *low) == 0
-    assert code("-D", "N=1,2", "-D", "S=2", "--timeout", "0.000001", *low) == 4
+    assert code("-D", "N=1,2", "-D", "S=2", "--timeout", "0.000001", "--no-cache", *low) == 4
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_an_error_of_our_own_is_told_whatever_else_was_found(
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(command, "perform", failing)
-    assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3"]) == 3
+    assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3", "--no-cache"]) == 3
     out, err = capsys.readouterr()
     assert "internal error: a contradiction" in err
     assert "1 error of our own" in out
@@ -320,7 +320,7 @@ def test_points_with_the_same_model_are_checked_once(
     monkeypatch.chdir(folder)
     monkeypatch.setattr(command, "perform", counting)
     # `none` and no fault class at all are the same; another bound for faults is not, nor is another S.
-    words = ["sweep", "counter.cpt", "-D", "UNUSED=1..3", "-D", "S=1,2", "--max-faults", "0..1", "--json"]
+    words = ["sweep", "counter.cpt", "-D", "UNUSED=1..3", "-D", "S=1,2", "--max-faults", "0..1", "--json", "--no-cache"]
     assert cli.execute(words) == 1
     document = json.loads(capsys.readouterr().out)
     SCHEMA.validate(document)
@@ -346,6 +346,40 @@ def test_models_that_differ_anywhere_are_all_checked(declared: str, folder: Path
     (folder / "m.cpt").write_text(f"const K: 1..3 = 1\n{declared}\nstore db {{ durable x: 0..9 }}\n")
     _, document = swept(folder, "m.cpt", "-D", "K=1,2")
     assert [point["same_as"] for point in document["points"]] == [None, None]
+
+
+def test_what_was_found_before_is_not_checked_again(folder: Path) -> None:
+    one = swept(folder, "counter.cpt", "-D", "N=1,2", "--faults", "none", "--cache", "kept")
+    more = swept(folder, "counter.cpt", "-D", "N=1..3", "--faults", "none", "--cache", "kept")
+    assert [point["from_cache"] for point in one[1]["points"]] == [False, False]
+    assert [point["from_cache"] for point in more[1]["points"]] == [True, True, False]
+    assert "3 points (2 from the cache), 3 properties" in more[1]["summary"]
+    assert [point["properties"] for point in more[1]["points"][:2]] == [
+        point["properties"] for point in one[1]["points"]
+    ]
+    afresh = swept(folder, "counter.cpt", "-D", "N=1..3", "--faults", "none", "--cache", "kept", "--no-cache")
+    assert [point["from_cache"] for point in afresh[1]["points"]] == [False] * 3
+    assert [point["properties"] for point in afresh[1]["points"]] == [
+        point["properties"] for point in more[1]["points"]
+    ]
+
+
+def test_what_a_sweep_keeps_lacks_nothing_that_a_check_wants(folder: Path) -> None:
+    """A sweep has no expectations, and so finds no fault sets; a check of the same variant has to find them."""
+    (folder / "v.cpt").write_text(
+        "ids Job[1]\nstore db { durable x: 0..2 }\n"
+        "process P { on go(j: fresh Job) { db.x := 1; db.x := 2 } }\nfaults { crash P }\n"
+        "at rest done: db.x != 1\nvariant v { }\nexpect v refutes done needs {crash P}\n"
+    )
+    kept = ("--cache", "kept")
+    assert counterpoint("check", "v.cpt", "--quiet", "--no-cache", folder=folder).returncode == 0
+    assert counterpoint("sweep", "v.cpt", *kept, folder=folder).returncode == 1
+    assert counterpoint("check", "v.cpt", "--quiet", *kept, folder=folder).returncode == 0
+    # And neither takes the other's results away.
+    again = counterpoint("sweep", "v.cpt", *kept, folder=folder)
+    assert "1 point (1 from the cache)" in again.stdout
+    again = counterpoint("check", "v.cpt", *kept, folder=folder)
+    assert "(from the cache)" in again.stdout
 
 
 def test_proofs_that_say_nothing_are_told_with_where(folder: Path) -> None:

@@ -51,8 +51,19 @@ def content(item: Item, identity: Identity) -> dict[str, object]:
         "asserts": names.asserts,
         "variant": item.choice.variant,
         "scenarios": [scenario.name for scenario in scenarios_of(checked, item.options, item.named)],
+        "needs": _needs_expected(item, names),
         "options": material(item.options, model, names),
     }
+
+
+def _needs_expected(item: Item, names: Names) -> list[str]:
+    """For which properties a check finds out which faults it takes although the options do not ask for that: those of
+    which the item's choice, which may be one without expectations, says what they need."""
+    checked = item.choice.checked
+    assert checked is not None
+    if item.options.changes_model:
+        return []
+    return sorted({names.kept(each.name) for each in checked.expectations if each.needs is not None})
 
 
 def material(options: Options, model: Model, names: Names) -> dict[str, object]:

@@ -6,8 +6,10 @@ import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker import catalogue
+from checker.cache.place import opened
 from checker.commands.trace import write_bytes, write_text
 from checker.console import Console
 from checker.exitcode import ExitCode
@@ -25,12 +27,20 @@ from checker.work.item import perform
 from spec import syntax
 from spec.snippet import draw
 
+if TYPE_CHECKING:
+    from checker.cache.cache import Cache
+
 FILES = ("svg", "png", "pdf", "html", "csv", "json")
 """What can be written, by the ends of the files' names."""
 
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Checks every point and reports: see `checker.sweeps.sweep.Sweep.code` for the exit code.  Raises UsageError."""
+    with opened(arguments, console) as cache:
+        return _run(arguments, console, cache)
+
+
+def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -> ExitCode:
     page = console.page
     forms = [(file, _form(file)) for file in arguments.output]
     folder = catalogue.library()
@@ -54,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         arguments.variant,
         arguments.points,
     )
-    module = catalogue.read(paths[0], folder, arguments.model, arguments.timeout)
+    module = catalogue.read(paths[0], folder, arguments.model, asked.time_limit().left())
     if isinstance(module, tuple):
         console.show("\n".join(draw(diagnostic, page.colour) for diagnostic in module))
         return ExitCode.MODEL
@@ -66,7 +76,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     line = None if arguments.json else ProgressLine(console.err, console.error_page.columns)
     started = time.monotonic()
     try:
-        swept = _sweep(module, grid, asked, name, line)
+        swept = _sweep(module, grid, asked, name, line, cache)
     finally:
         if line is not None:
             line.clear()
@@ -86,7 +96,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     return code
 
 
-def _sweep(module: syntax.Module, grid: Grid, asked: Options, name: str, line: ProgressLine | None) -> Sweep:
+def _sweep(
+    module: syntax.Module, grid: Grid, asked: Options, name: str, line: ProgressLine | None, cache: Cache | None
+) -> Sweep:
     """Raises UsageError.  An interrupt ends the sweep, and what was decided by then is kept."""
     outcomes: dict[Point, Outcome] = {}
     subjects: dict[str, Subject] = {}
@@ -94,7 +106,7 @@ def _sweep(module: syntax.Module, grid: Grid, asked: Options, name: str, line: P
     try:
         plan = Plan(module, grid, asked)
         outcomes |= plan.outcomes
-        for point, report in _reports(plan, grid, line):
+        for point, report in _reports(plan, grid, line, cache):
             subjects = subjects | subjects_of(report)
             interrupted = interrupted or report.interrupted
             for outcome in plan.outcomes_of(point, report, grid.options(point, asked)):
@@ -104,7 +116,9 @@ def _sweep(module: syntax.Module, grid: Grid, asked: Options, name: str, line: P
     return Sweep(name, module.doc, grid, in_order(subjects.values()), outcomes, interrupted)
 
 
-def _reports(plan: Plan, grid: Grid, line: ProgressLine | None) -> Iterator[tuple[Point, VariantReport]]:
+def _reports(
+    plan: Plan, grid: Grid, line: ProgressLine | None, cache: Cache | None
+) -> Iterator[tuple[Point, VariantReport]]:
     observer: Observer = Silence() if line is None else line
     if line is not None:
         line.begin("")
@@ -112,7 +126,7 @@ def _reports(plan: Plan, grid: Grid, line: ProgressLine | None) -> Iterator[tupl
     for number, (point, item) in enumerate(plan.items, 1):
         if line is not None:
             line.advance(f"{number} of {total} points: {grid.name(point)}")
-        report = perform(item, observer)
+        report = perform(item, observer) if cache is None else cache.perform(item, observer)
         yield point, report
         if report.interrupted:
             return

@@ -73,6 +73,7 @@ def _point(sweep: Sweep, point: Point) -> dict[str, Any]:
         "status": "not_checked" if outcome is None else "rejected" if outcome.rejected else "checked",
         "exit_code": None if outcome is None else int(outcome.code),
         "seconds": None if outcome is None else round(outcome.seconds, 3),
+        "from_cache": outcome is not None and outcome.kept,
         "same_as": None if outcome is None or outcome.same_as is None else _values(sweep, outcome.same_as),
         "errors": [] if outcome is None else [_diagnostic(error) for error in outcome.errors],
         "properties": [{"name": subject.name, **_cell(sweep.cell(subject, point))} for subject in sweep.subjects],

@@ -45,6 +45,7 @@ class Outcome:
     """What came of one point.
 
     cells     by the names of their subjects
+    kept      whether the verdicts were found earlier, and come from the cache
     seconds   how long its own check took; 0 when it took none
     same_as   the earlier point whose model is the same, so that its verdicts are this one's too
     errors    why the model rejects the values
@@ -60,6 +61,7 @@ class Outcome:
     failures: tuple[Failure, ...] = ()
     remarks: tuple[Remark, ...] = ()
     code: ExitCode = ExitCode.MET
+    kept: bool = False
 
     @property
     def rejected(self) -> bool:
@@ -171,7 +173,8 @@ class Plan:
         cells = {result.name: cell_of(result.verdict, report.interrupted) for result in report.results}
         remarks = tuple(remark for remark in report.remarks if remark.kind in _EMPTY)
         code = report.code(options)
-        yield Outcome(point, cells, report.seconds, failures=report.failures, remarks=remarks, code=code)
+        kept = report.decided is not None
+        yield Outcome(point, cells, report.seconds, failures=report.failures, remarks=remarks, code=code, kept=kept)
         for other in self.same[point]:
             yield Outcome(other, cells, same_as=point, remarks=remarks, code=code)
 
