@@ -74,7 +74,7 @@ def test_every_option_is_in_the_key_or_said_not_to_matter(tmp_path: Path) -> Non
 def test_every_part_of_an_item_is_in_the_key(tmp_path: Path) -> None:
     assert {field.name for field in fields(Item)} == {"module", "choice", "options", "named"}
     told = content(_item(tmp_path, Options()), TOOL)
-    assert told.keys() == {"tool", "model", "asserts", "variant", "scenarios", "options"}
+    assert told.keys() == {"tool", "model", "asserts", "variant", "scenarios", "needs", "options"}
 
 
 @pytest.mark.parametrize("field", OTHERS)
