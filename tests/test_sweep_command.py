@@ -155,6 +155,9 @@ def test_variants_and_bounds_on_faults_are_axes(folder: Path) -> None:
     # What a model expects is for `check`: a sweep says what it finds, and with which exit code does not depend on it.
     assert counterpoint("check", "v.cpt", "--property", "low", folder=folder).returncode == 0
     assert swept(folder, "v.cpt", "--property", "low")[0] == 1
+    # Variants that nobody named count as well.
+    done = counterpoint("sweep", "v.cpt", "--max-faults", "0..1", "--points", "3", folder=folder)
+    assert (done.returncode, "E472: a grid of 2 x 2: 4 points" in done.stderr) == (2, True)
     code, document = swept(folder, "v.cpt", "--variant", "still")
     assert (code, len(document["points"])) == (0, 1)
 

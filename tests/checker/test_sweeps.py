@@ -357,6 +357,16 @@ def test_a_table_by_hand() -> None:
     assert "1 point rejected by the model where N = 4 and S = 3" in text
 
 
+def test_numbers_stand_alone_where_whole_cells_do_not_fit() -> None:
+    def row(width: int) -> str:
+        lines = render(SWEEPS["two axes"], "m.cpt", Options(), Page(False, True, width)).split("\n")
+        return next(line for line in lines if line.startswith("    1  "))
+
+    # Four blanks, the name, and three times two blanks and a cell: 53 columns whole, and 29 with numbers alone.
+    assert row(53) == "    1  ✓ 1,234 states  ✓ 2,468 states  ✓ 3,702 states"
+    assert row(52) == "    1  ✓ 1,234  ✓ 2,468  ✓ 3,702"
+
+
 def test_the_smallest_refutation_is_that_of_the_smallest_numbers() -> None:
     # N = 1, S = 3 comes first in the grid, but N = 2, S = 1 is nearer to its corner.
     swept = made([N, S], lambda n, s: X if (n, s) in ((1, 3), (2, 1), (4, 1)) else P)
