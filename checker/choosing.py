@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from checker.faultsets import parse_faults
-from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.lowering.properties import BUILT_IN, MODEL_ERRORS, STUCK_THREADS, assertions
 from checker.options import Options, UnknownNameError
 from checker.suggestion import suggest
 from spec import syntax
 from spec.diagnostic import Diagnostic
 from spec.load import LEAST_SECONDS
+from spec.stuck import may_be_stuck
 from spec.typecheck import Checked, Choice, typecheck
 from spec.typed import Scenario
 
@@ -76,7 +77,15 @@ def results_of(checked: Checked, options: Options, named: Set[str]) -> list[str]
     model = checked.model
     declared = [each.name for each in model.properties]
     told = [scenario.name for scenario in scenarios_of(checked, options, named)]
-    return [*declared, MODEL_ERRORS, *assertions(model), *told]
+    stuck = [STUCK_THREADS] if looks_for_stuck_threads(checked, options) else []
+    return [*declared, MODEL_ERRORS, *assertions(model), *stuck, *told]
+
+
+def looks_for_stuck_threads(checked: Checked, options: Options) -> bool:
+    """Whether the check of a variant gives a verdict on `stuck_threads`: where some thread could be stuck, or somebody
+    asks."""
+    asked = STUCK_THREADS in options.properties or any(e.name == STUCK_THREADS for e in checked.expectations)
+    return asked or may_be_stuck(checked.model)
 
 
 def _require(wanted: Iterable[str], known: Iterable[str], what: str, plural: str, module: syntax.Module) -> None:
@@ -95,7 +104,7 @@ def require_faults(chosen: Sequence[Chosen], options: Options) -> None:
 
 def require_properties(chosen: Sequence[Chosen], options: Options) -> None:
     """Raises UnknownNameError when the options name a property or scenario that no variant has."""
-    known: set[str] = {MODEL_ERRORS}
+    known: set[str] = set(BUILT_IN)
     for choice in chosen:
         if choice.checked is not None:
             model = choice.checked.model

@@ -11,7 +11,7 @@ from typing import TypeVar
 from checker import verdict
 from checker.bundle import Failure, OwnError
 from checker.certificates.certificate import Certificate, Claim, Flaw, certify
-from checker.certificates.claim import Asserted, Declared, NoModelError
+from checker.certificates.claim import Asserted, Declared, NoModelError, NoStuckThread
 from checker.certificates.invariance import SOLVER_SECONDS, InvariantCertificate, NoAnswer, certify_invariant
 from checker.certificates.walks import Walks
 from checker.coding import BudgetedCoding
@@ -31,7 +31,7 @@ from checker.liveness.assumptions import Assumption
 from checker.liveness.live_certificate import CycleCertificate, RoundsCertificate
 from checker.liveness.live_proof import LiveProofs
 from checker.lower import Lowered
-from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS, assertions
 from checker.planning.decisions import Decision
 from checker.reports.wording import sentences
 from checker.transition_system import Form, Property
@@ -46,7 +46,9 @@ from checker.verdict import (
 )
 from counterexamples import replay
 from counterexamples.trace import Trace
+from spec.event import Slot
 from spec.interpreter import Interpreter
+from spec.stuck import Stuck
 from spec.typed import Fairness
 
 _Evidence = TypeVar("_Evidence", InvariantCertificate, CycleCertificate, RoundsCertificate)
@@ -93,8 +95,7 @@ class Confirmation:
             case Reached(path=path, shortest=shortest):
                 trace = self.trace(target, path)
                 if isinstance(trace, replay.Unconfirmed):
-                    why = f"a run of {len(path.actions)} steps was found, but not confirmed: {trace.why}"
-                    return verdict.Undecided(why)
+                    return unconfirmed(path, trace)
                 return (Covered if cover else Refuted)(trace, decision.engine, shortest)
             case Unreachable(closed_set=closed_set, depth=depth):
                 certificate = self._certificate(target, closed_set, decision.engine, depth, together)
@@ -124,12 +125,18 @@ class Confirmation:
             case Undecided(reason=reason):
                 return verdict.Undecided(reason)
 
-    def trace(self, target: Property, path: Path, loop: int | None = None) -> Trace | replay.Unconfirmed:
+    def trace(
+        self, target: Property, path: Path, loop: int | None = None, stuck: Slot | None = None
+    ) -> Trace | replay.Unconfirmed:
         """The path as a trace that the interpreter has walked; Unconfirmed when it could not find out whether its end
-        violates the property.  `loop`: where it goes on for ever.  Raises OwnError where it disagrees."""
+        violates the property.  `loop`: where it goes on for ever.  `stuck`: whose activation can never go on at its
+        end, where the target is about that alone.  Raises OwnError where it disagrees."""
         trace = replace(self._lowered.trace(path), loop=loop)
         try:
-            answer = replay.confirm(trace, target.name, self._interpreter)
+            if stuck is None:
+                answer = replay.confirm(trace, target.name, self._interpreter)
+            else:
+                answer = replay.confirm_stuck(trace, stuck, self._interpreter)
         except Exception as error:
             message = f"replaying the trace of {target.name} stopped with {type(error).__name__}: {error}"
             detail = traceback.format_exc()
@@ -189,7 +196,14 @@ class Confirmation:
             return Declared(declared, self._interpreter)
         if target.name == MODEL_ERRORS:
             return NoModelError()
+        if target.name == STUCK_THREADS:
+            return NoStuckThread(Stuck(self._interpreter))
         return Asserted(target.name, assertions(model).get(target.name, frozenset()))
+
+
+def unconfirmed(path: Path, answer: replay.Unconfirmed) -> verdict.Undecided:
+    """The verdict where the interpreter could not find out whether the end of a run violates the property."""
+    return verdict.Undecided(f"a run of {len(path.actions)} steps was found, but not confirmed: {answer.why}")
 
 
 def _shown(trace: Trace) -> object:

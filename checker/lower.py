@@ -16,11 +16,12 @@ from checker.lowering.actions import LoweringLimit, actions_of
 from checker.lowering.compaction import Compaction, compact
 from checker.lowering.fairness import fairness_of
 from checker.lowering.model_layout import ModelLayout
-from checker.lowering.properties import antecedents_of, frontier, properties_of, rest_of
+from checker.lowering.properties import antecedents_of, frontier, properties_of, rest_of, stuck_apart
 from checker.lowering.symmetries import swaps_of
 from checker.transition_system import Property, State, TransitionSystem
 from counterexamples.trace import Trace
 from spec.alarm import TimeIsUp, within
+from spec.event import Slot
 from spec.state import GlobalState
 from spec.typed import FaultClass, Model
 from spec.value import NumberLimit
@@ -60,6 +61,12 @@ class Lowered:
             raise UnreachableCode(state)
         return packed
 
+    def stuck_apart(self) -> Mapping[Slot, Property]:
+        """For each slot that may be blocked in the middle of something: a property that is refuted where its activation
+        can never go on.  Symmetries do not map these to themselves."""
+        apart = stuck_apart(self.layout, self.compaction.original.actions)
+        return {slot: self.compaction.property(target) for slot, target in apart.items()}
+
     def faults_left(self, state: State) -> int | None:
         """How many fault events the state still allows; None for any number."""
         budget = self.layout.budget
@@ -98,10 +105,11 @@ def lower(
 def _lower(model: Model, faults: Collection[FaultClass] | None, max_faults: int | None) -> Lowered:
     enabled = model.faults if faults is None else tuple(f for f in model.faults if f in faults)
     layout = ModelLayout(model, enabled, max_faults)
+    actions = actions_of(layout)
     system = TransitionSystem(
         variables=layout.variables,
-        actions=actions_of(layout),
-        properties=properties_of(layout),
+        actions=actions,
+        properties=properties_of(layout, actions),
         halted=negate(equals(layout.error, 0)),
         frontier=frontier(layout),
         swaps=swaps_of(layout),

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checker import stuck_search
 from checker.bundle import Failure, OwnError
-from checker.choosing import Chosen, scenarios_of
+from checker.choosing import Chosen, looks_for_stuck_threads, scenarios_of
 from checker.confirm import Confirmation, Context
 from checker.coverage import Activity, activity
 from checker.engines.engine import Bounded, Lasso, Reached, Unreachable
@@ -21,7 +22,7 @@ from checker.engines.engine import Undecided as NotDecided
 from checker.faultsets import parse_faults
 from checker.liveness.fairness_search import FairnessSearch
 from checker.lower import Lowered, LoweringLimit, lower
-from checker.lowering.properties import MODEL_ERRORS
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS
 from checker.needs.instances import split
 from checker.needs.needs import Needs, judge_needs
 from checker.needs.search import NeedsSearch
@@ -38,6 +39,7 @@ from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered
 from spec import syntax
 from spec.alarm import TimeIsUp, within
 from spec.interpreter import Interpreter
+from spec.source import Span
 from spec.typecheck import Checked
 from spec.typed import Model, PropertyForm, Scenario
 from spec.value import NumberLimit
@@ -95,9 +97,11 @@ def model_of(checked: Checked, options: Options) -> Model:
     return replace(checked.model, faults=parse_faults(options.faults, checked.model))
 
 
-def is_wanted(name: str, options: Options) -> bool:
+def is_wanted(name: str, checked: Checked, options: Options) -> bool:
     """Whether the check of a variant gives a verdict on the property, cover, error or assert of this name."""
     wanted = options.properties
+    if name == STUCK_THREADS:
+        return looks_for_stuck_threads(checked, options)
     return not wanted or name in wanted or name == MODEL_ERRORS or name.startswith("assert_")
 
 
@@ -217,7 +221,7 @@ class _Check:
         self._map_crash_points()
 
     def _check_properties(self, lowered: Lowered) -> None:
-        targets = [target for target in lowered.system.properties if is_wanted(target.name, self.options)]
+        targets = [target for target in lowered.system.properties if is_wanted(target.name, self.checked, self.options)]
         covers = [cover for target in targets for cover in lowered.antecedents.get(target.name, ())]
         changes = changes_of(lowered, targets)
         covers += [change.cover for change in changes.values() if change.cover is not None]
@@ -232,7 +236,10 @@ class _Check:
             self._failed(failure)
         confirmation = Confirmation(lowered, self.interpreter, self.context)
         for target in targets:
-            self._add(target, self._confirmed(target, decisions, confirmation, targets))
+            found = self._confirmed(target, decisions, confirmation, targets)
+            if stuck_search.is_called_for(target, decisions.of(target), found) and not self.failures:
+                found = self._look_again(lowered, deadline)
+            self._add(target, found)
         if not self.failures:
             self._remark(lowered, decisions, targets, changes)
             if decisions.coverage is not None:
@@ -269,6 +276,16 @@ class _Check:
         if of_a_run not in self.evidence_until:
             self.evidence_until[of_a_run] = max(self.limit.until, time.monotonic()) + _EVIDENCE
         return self.evidence_until[of_a_run] - time.monotonic()
+
+    def _look_again(self, lowered: Lowered, deadline: float) -> PropertyVerdict:
+        """The verdict on `stuck_threads` where threads are blocked in turns."""
+        if self.interrupted:
+            return Undecided(INTERRUPTED)
+        found = stuck_search.look_again(lowered, self.interpreter, self.options, self.observer, self.context, deadline)
+        self.interrupted = found.interrupted
+        for failure in found.failures:
+            self._failed(failure)
+        return found.verdict
 
     def _remark(
         self, lowered: Lowered, decisions: Decisions, targets: Sequence[Property], changes: Mapping[str, Change]
@@ -381,18 +398,20 @@ class _Check:
         reason = INTERRUPTED if self.interrupted else self.cut_short or "our own error"
         known = {result.name for result in self.properties}
         for declared in self.model.properties:
-            if declared.name not in known and is_wanted(declared.name, self.options):
-                verdict = Undecided(reason)
-                judged = self._judge(declared.name, verdict)
-                self.properties.append(
-                    PropertyResult(declared.name, declared.form, declared.span, declared.doc, verdict, judged)
-                )
+            if declared.name not in known and is_wanted(declared.name, self.checked, self.options):
+                self._leave_open(declared.name, declared.form, reason, declared.span, declared.doc)
+        if STUCK_THREADS not in known and looks_for_stuck_threads(self.checked, self.options):
+            self._leave_open(STUCK_THREADS, PropertyForm.RECOVERABLE, reason)
         told = {result.name for result in self.scenarios}
         for scenario in scenarios:
             if scenario.name not in told:
                 verdict = Undecided(reason)
                 judged = self._judge(scenario.name, verdict)
                 self.scenarios.append(ScenarioResult(scenario.name, scenario.span, scenario.doc, verdict, judged))
+
+    def _leave_open(self, name: str, form: PropertyForm, reason: str, span: Span | None = None, doc: str = "") -> None:
+        verdict = Undecided(reason)
+        self.properties.append(PropertyResult(name, form, span, doc, verdict, self._judge(name, verdict)))
 
     def _add(self, target: Property, verdict: PropertyVerdict) -> None:
         declared = next((each for each in self.model.properties if each.name == target.name), None)

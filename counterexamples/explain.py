@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from counterexamples.blame import Blame, blame
@@ -13,7 +13,9 @@ from counterexamples.notation import write_key, write_party
 from counterexamples.site import Site, sites, thread_of
 from counterexamples.trace import Trace
 from spec.event import Ending, Event, EventKind, Party, Slot, Strike
+from spec.interpreter import Interpreter
 from spec.state import GlobalState, Holder, Loose, ModelError
+from spec.stuck import STUCK_THREADS, Stuck
 from spec.topology import Link, link
 from spec.typed import Call, FaultClass, FaultKind, Liveness, LiveShape, Model, PropertyDeclaration, PropertyForm
 from spec.value import Value
@@ -82,13 +84,14 @@ class Held:
 class Conclusion:
     """What the end of a trace shows.
 
-    name      of the property, `model_errors` or `assert_LINE`
+    name      of the property, `model_errors`, `stuck_threads` or `assert_LINE`
     declared  the property's declaration, if it has one
     blame     why its condition is false (for a cover: why it is true); None for a model error
     error     for a model error or failed assertion: which, and at which statement
+    stuck     for `stuck_threads`: the activations that can never go on
     threads, queues, locks, down, cut
-              for `at rest` and `recoverable`: where each activation stands, what is in the queues, which locks are not
-              free, who is down, which links are cut; for a live property also, of the last state
+              for `at rest`, `recoverable` and `stuck_threads`: where each activation stands, what is in the queues,
+              which locks are not free, who is down, which links are cut; for a live property also, of the last state
     forever   for a live property: how the run violates it, and why nothing helps; `blame` is then of its right side
     """
 
@@ -97,12 +100,17 @@ class Conclusion:
     blame: Blame | None
     error: ModelError | None = None
     site: Site | None = None
+    stuck: tuple[Standing, ...] = ()
     threads: tuple[Standing, ...] = ()
     queues: tuple[Held, ...] = ()
     locks: tuple[Held, ...] = ()
     down: tuple[Party, ...] = ()
     cut: tuple[Link, ...] = ()
     forever: Forever | None = None
+
+    @property
+    def is_about_stuck_threads(self) -> bool:
+        return self.name == STUCK_THREADS
 
 
 @dataclass(frozen=True)
@@ -125,7 +133,7 @@ def explain(
 ) -> Explanation:
     """Explains every step of a trace, and what its end shows of the property `name`.
 
-    name: a property of the model, or `model_errors` or `assert_LINE`; None for a run that shows none.
+    name: a property of the model, or `model_errors`, `stuck_threads` or `assert_LINE`; None for a run that shows none.
     can_move: tells threads that wait from those that go round and change nothing, where that matters.
     able: tells which fair actions are enabled, for a live property.  Raises
     ValueError for a name that is no property when the trace does not end in a model error, and for a step invariant
@@ -245,6 +253,8 @@ def conclude(trace: Trace, name: str, can_move: CanMove | None = None, able: Abl
     """What the end of the trace shows of a property; see `explain`."""
     last = trace.states[-1]
     declared = next((p for p in trace.model.properties if p.name == name), None)
+    if name == STUCK_THREADS:
+        return _about_stuck_threads(trace.model, last, can_move)
     if declared is None:
         if last.error is None:
             raise ValueError(f"the model has no property {name}")
@@ -261,16 +271,24 @@ def conclude(trace: Trace, name: str, can_move: CanMove | None = None, able: Abl
         reason = blame(declared.condition, *seen)
     if declared.form not in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE, PropertyForm.LIVE):
         return Conclusion(name, declared, reason)
-    return Conclusion(
-        name,
-        declared,
-        reason,
-        threads=standing(trace.model, last, can_move),
-        queues=queued(last),
-        locks=held(last),
-        down=tuple(sorted(last.down, key=write_party)),
-        cut=tuple(sorted(last.cut, key=lambda ends: tuple(map(write_party, ends)))),
-        forever=shown,
+    return _with_remains(Conclusion(name, declared, reason, forever=shown), trace.model, last, can_move)
+
+
+def _about_stuck_threads(model: Model, state: GlobalState, can_move: CanMove | None) -> Conclusion:
+    found = Stuck(Interpreter(model)).find(state).stuck or ()
+    whole = _with_remains(Conclusion(STUCK_THREADS, None, None), model, state, can_move)
+    return replace(whole, stuck=tuple(thread for thread in whole.threads if thread.slot in found))
+
+
+def _with_remains(conclusion: Conclusion, model: Model, state: GlobalState, can_move: CanMove | None) -> Conclusion:
+    """With where everything stands in a state."""
+    return replace(
+        conclusion,
+        threads=standing(model, state, can_move),
+        queues=queued(state),
+        locks=held(state),
+        down=tuple(sorted(state.down, key=write_party)),
+        cut=tuple(sorted(state.cut, key=lambda ends: tuple(map(write_party, ends)))),
     )
 
 

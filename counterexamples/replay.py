@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from counterexamples.comparison import differences, show
 from counterexamples.lasso import NotComing, circle, unfairness
 from counterexamples.trace import Trace
-from spec.event import Event
+from spec.event import Event, Slot
 from spec.interpreter import Interpreter
 from spec.liveness import failure
 from spec.rest import STATES, Answer, at_rest, recoverable
 from spec.state import ErrorKind, GlobalState, ModelError
+from spec.stuck import STUCK_THREADS, Stuck
 from spec.typed import PropertyDeclaration, PropertyForm
 
 
@@ -55,13 +56,15 @@ def confirm(
     trace: Trace, name: str, interpreter: Interpreter, limit: int = STATES
 ) -> Confirmed | Mismatch | Unconfirmed:
     """Whether the trace is a run that breaks the property `name` (that reaches it, for a cover) in its last state or
-    step, or, for a live property, by going on for ever.  `name` is a declared property, `model_errors`, or
-    `assert_LINE`.  `limit` bounds the states that are visited for properties that look beyond the trace.  Raises
+    step, or, for a live property, by going on for ever.  `name` is a declared property, `model_errors`, `stuck_threads`
+    or `assert_LINE`.  `limit` bounds the states that are visited for properties that look beyond the trace.  Raises
     KeyError when there is no such property."""
     run = _walk(trace, interpreter)
     if isinstance(run, Mismatch):
         return run
     last = run[-1][0]
+    if name == STUCK_THREADS:
+        return _judge_stuck(len(trace), last, interpreter, limit)
     declared = next((p for p in interpreter.model.properties if p.name == name), None)
     broken = _error_claim(name, last.error, interpreter) if declared is None else None
     if declared is None:
@@ -71,6 +74,19 @@ def confirm(
     if last.error is not None:
         return Mismatch(len(trace), f"the run ends in a model error ({last.error.kind.value}), not for `{name}`")
     return _judge(declared, trace, run, interpreter, limit)
+
+
+def confirm_stuck(
+    trace: Trace, slot: Slot, interpreter: Interpreter, limit: int = STATES
+) -> Confirmed | Mismatch | Unconfirmed:
+    """Whether the trace is a run after which the activation in `slot` can never go on."""
+    run = _walk(trace, interpreter)
+    if isinstance(run, Mismatch):
+        return run
+    end, last, stuck = len(trace), run[-1][0], Stuck(interpreter)
+    if not stuck.is_suspected(last, slot):
+        return Mismatch(end, f"{slot} is not blocked in the last state, or not all has healed")
+    return _answered(stuck.goes_on(last, slot, limit), Answer.NO, end, f"{slot} can still go on")
 
 
 def own_states(trace: Trace, interpreter: Interpreter) -> tuple[GlobalState, ...]:
@@ -95,6 +111,23 @@ def own_states(trace: Trace, interpreter: Interpreter) -> tuple[GlobalState, ...
         found.append(here)
         here = layer[here]
     return tuple(reversed(found))
+
+
+def _judge_stuck(
+    end: int, last: GlobalState, interpreter: Interpreter, limit: int
+) -> Confirmed | Mismatch | Unconfirmed:
+    """Whether some thread can never go on from the last state."""
+    stuck = Stuck(interpreter)
+    if not stuck.is_suspicious(last):
+        return Mismatch(end, "no thread is blocked in the last state, or not all has healed")
+    found = stuck.find(last, limit)
+    if found.stuck:
+        return Confirmed()
+    if found.clears:
+        return Mismatch(end, "a state in which no thread is blocked can be reached from the last state")
+    if found.stuck is None:
+        return Unconfirmed("the limit of visited states was reached")
+    return Unconfirmed("threads are blocked in turns: some thread always is, but each of these can go on")
 
 
 def _judge(

@@ -12,7 +12,7 @@ from typing import Literal
 from spec.activations import Activations
 from spec.disturbances import Disturbances, Successor
 from spec.evaluation import EvaluationError, Scope, evaluate
-from spec.event import Event, EventKind, Strike
+from spec.event import Event, EventKind, Slot, Strike
 from spec.state import GlobalState
 from spec.thread_steps import ThreadSteps
 from spec.topology import Topology, initial_state, link
@@ -74,6 +74,10 @@ class Interpreter:
         _add(found, self._disturbances.requests(state))
         _add(found, self._disturbances.recoveries(state))
         return [(event, after) for event, states in found.items() for after in states]
+
+    def can_step(self, state: GlobalState, slot: Slot) -> bool:
+        """Whether the activation in `slot` can take a step without a fault."""
+        return state.error is None and next(iter(self._undisturbed.steps(state, slot)), None) is not None
 
     def holds(self, expression: Expression, state: GlobalState, after: GlobalState | None = None) -> bool:
         """The value of a property's condition; `after` is the state after the step, for step invariants.  Raises

@@ -15,7 +15,18 @@ def next_shared(control: Control, thread: Thread, at: int | None) -> frozenset[i
     (None: at its end); None among them when it may come to its end first.
 
     Branches are not told apart by their conditions, so it may be more than what some run does."""
-    found: set[int | None] = set()
+    met = _met(control, thread, at)
+    return frozenset(place for place in met if place is None or control.statements[place].shared)
+
+
+def without_sharing(control: Control, thread: Thread, at: int | None) -> frozenset[int]:
+    """The ids of all statements that an activation which stands before the statement `at` may come to before it has
+    executed a shared one: local ones, and those that `next_shared` gives."""
+    return frozenset(place for place in _met(control, thread, at) if place is not None)
+
+
+def _met(control: Control, thread: Thread, at: int | None) -> set[int | None]:
+    """All places that control may come to from `at` on, up to the first shared statement."""
     seen: set[int | None] = set()
     waiting = [at]
     while waiting:
@@ -23,15 +34,9 @@ def next_shared(control: Control, thread: Thread, at: int | None) -> frozenset[i
         if here in seen:
             continue
         seen.add(here)
-        if here is None:
-            found.add(None)
-            continue
-        statement = control.statements[here]
-        if statement.shared:
-            found.add(here)
-        else:
-            waiting += _following(control, thread, statement)
-    return frozenset(found)
+        if here is not None and not control.statements[here].shared:
+            waiting += _following(control, thread, control.statements[here])
+    return seen
 
 
 def _following(control: Control, thread: Thread, statement: Statement) -> Iterator[int | None]:

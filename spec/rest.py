@@ -16,6 +16,9 @@ from spec.typed import Discipline, Expression
 STATES = 200_000
 """How many states are visited, unless the caller wants otherwise, before the question stays open."""
 
+UNDISTURBED: tuple[StepKind, ...] = ("thread", "environment", "recovery")
+"""All steps that are no faults."""
+
 
 class Answer(Enum):
     YES = "yes"
@@ -34,7 +37,7 @@ def at_rest(interpreter: Interpreter, state: GlobalState, limit: int = STATES) -
     def moves(reached: GlobalState) -> bool:
         return reached.error is not None or _observed(interpreter, reached) != before
 
-    match _search(interpreter, state, ("thread", "recovery"), moves, limit):
+    match search(interpreter, state, ("thread", "recovery"), moves, limit):
         case Answer.YES:
             return Answer.NO
         case Answer.NO:
@@ -50,16 +53,17 @@ def recoverable(interpreter: Interpreter, state: GlobalState, condition: Express
     def reached(candidate: GlobalState) -> bool:
         return candidate.error is None and interpreter.satisfies(condition, candidate)
 
-    return _search(interpreter, state, ("thread", "environment", "recovery"), reached, limit)
+    return search(interpreter, state, UNDISTURBED, reached, limit)
 
 
-def _search(
+def search(
     interpreter: Interpreter,
     start: GlobalState,
     kinds: Collection[StepKind],
     wanted: Callable[[GlobalState], bool],
-    limit: int,
+    limit: int = STATES,
 ) -> Answer:
+    """Whether steps of these kinds lead from a state to one that is wanted; the state itself may be it."""
     seen = {start}
     waiting = deque([start])
     while waiting:

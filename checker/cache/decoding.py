@@ -27,6 +27,7 @@ from checker.liveness.fairness_needs import Needed as NeededFairness
 from checker.liveness.live_certificate import CycleCertificate, RoundsCertificate
 from checker.liveness.live_proof import in_words
 from checker.lower import lower
+from checker.lowering.properties import STUCK_THREADS
 from checker.needs.needs import Breaking, FaultSet, Needs, Tolerated
 from checker.reliance.parts import Part, parts_of
 from checker.reliance.reliance import Needed, Open, Why
@@ -80,7 +81,7 @@ class _Decoder:
     def report(self, node: Node, decided: str) -> VariantReport:
         subject = self.subject
         properties = tuple(map(self.property, node.field("properties").items()))
-        wanted = properties_of(self.model, subject.options)
+        wanted = properties_of(subject.checked, subject.options)
         if [each.name for each in properties] != wanted:
             raise node.error("does not speak of just the properties that are asked for")
         told = node.field("scenarios").items(len(subject.scenarios))
@@ -103,7 +104,8 @@ class _Decoder:
         name = self.subject.names.shown(node.field("name").text())
         form = node.field("form").one_of(PropertyForm)
         declared = self.declared.get(name)
-        if form is not (PropertyForm.INVARIANT if declared is None else declared.form):
+        built_in = PropertyForm.RECOVERABLE if name == STUCK_THREADS else PropertyForm.INVARIANT
+        if form is not (built_in if declared is None else declared.form):
             raise node.error(f"is about {name} as another form of property")
         verdict = self.verdict(node.field("verdict"), name, form, self.subject.basis)
         stated = judged(self.subject.checked, options, name, verdict)
@@ -254,6 +256,7 @@ class _Decoder:
             node.field("depth").number(),
             node.field("walked").number(1),
             node.field("steps").number(),
+            apart=node.field("apart").truth(),
         )
 
     def invariant(self, node: Node, name: str, basis: Basis) -> InvariantCertificate:

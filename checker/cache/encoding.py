@@ -119,6 +119,7 @@ def _certificate(
                 "depth": certificate.depth,
                 "walked": certificate.walked,
                 "steps": certificate.steps,
+                "apart": certificate.apart,
             }
         case InvariantCertificate():
             return {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS, assertions
 from checker.options import Options
 from checker.variant import is_wanted
+from spec.typecheck import Checked
 from spec.typed import Model
 
 _MARK = "assert "
@@ -32,10 +33,11 @@ class Names:
         return self._shown.get(kept, kept)
 
 
-def properties_of(model: Model, options: Options) -> list[str]:
-    """The names of all properties that the check of a model gives a verdict on, in the order of its report."""
-    told = [*(declared.name for declared in model.properties), MODEL_ERRORS, *assertions(model)]
-    return [name for name in told if is_wanted(name, options)]
+def properties_of(checked: Checked, options: Options) -> list[str]:
+    """The names of all properties that the check of a variant gives a verdict on, in the order of its report."""
+    model = checked.model
+    told = [*(declared.name for declared in model.properties), MODEL_ERRORS, *assertions(model), STUCK_THREADS]
+    return [name for name in told if is_wanted(name, checked, options)]
 
 
 __all__ = ["Names", "properties_of"]

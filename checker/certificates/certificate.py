@@ -56,6 +56,8 @@ class Certificate:
     steps: int
     closed_set: ClosedSet | None = field(default=None, compare=False, repr=False)
     """The set itself, where it is small enough to be written down."""
+    apart: bool = False
+    """Whether `stuck_threads` was decided for each slot by itself."""
 
     @property
     def complete(self) -> bool:

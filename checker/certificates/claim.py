@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spec.event import Slot
 from spec.interpreter import Interpreter
 from spec.rest import Answer, at_rest, recoverable
 from spec.state import ErrorKind, GlobalState
+from spec.stuck import STUCK_THREADS, Stuck
 from spec.typed import PropertyDeclaration, PropertyForm
 
 
@@ -44,6 +46,31 @@ class Asserted:
 
     def is_rescued(self, state: GlobalState, limit: int) -> bool | None:
         return False
+
+
+@dataclass(frozen=True)
+class NoStuckThread:
+    """`stuck_threads`: no thread is stuck.  What it looks at is whether any is blocked, or with `slot` that one: who is
+    stuck stays blocked for ever."""
+
+    stuck: Stuck
+    slot: Slot | None = None
+    form: PropertyForm = PropertyForm.RECOVERABLE
+
+    @property
+    def name(self) -> str:
+        return STUCK_THREADS if self.slot is None else f"{STUCK_THREADS} {self.slot}"
+
+    def state_violates(self, state: GlobalState) -> bool:
+        return self.stuck.is_suspicious(state) if self.slot is None else self.stuck.is_suspected(state, self.slot)
+
+    def step_violates(self, state: GlobalState, after: GlobalState) -> bool:
+        return False
+
+    def is_rescued(self, state: GlobalState, limit: int) -> bool | None:
+        stuck, slot = self.stuck, self.slot
+        answer = stuck.clears(state, limit) if slot is None else stuck.goes_on(state, slot, limit)
+        return None if answer is Answer.OPEN else answer is Answer.YES
 
 
 @dataclass(frozen=True)

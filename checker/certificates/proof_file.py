@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checker.certificates import rounds_file
-from checker.certificates.certificate import SMALL
+from checker.certificates.certificate import SMALL, Certificate
 from checker.certificates.invariance import InvariantCertificate
 from checker.certificates.proof_terms import BadCertificate, find_variable, read_cubes, write_cubes
 from checker.certificates.rescue import in_words
@@ -59,6 +59,10 @@ def document(module: syntax.Module, report: VariantReport, options: Options) -> 
             continue
         target = _target(lowered.system, result.name)
         certificate = verdict.certificate
+        if isinstance(certificate, Certificate) and certificate.apart:
+            why = "threads are blocked in turns; each was looked at by itself, which cannot be written down"
+            without.append({"property": result.name, "why": why})
+            continue
         found: dict[str, object] | None
         if isinstance(certificate, CycleCertificate):
             why = f"{certificate.engine} found no fair cycle among all states, which cannot be written down; {_GET_ONE}"

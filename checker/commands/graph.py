@@ -14,6 +14,7 @@ from checker.commands.trace import write_bytes, write_text
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.faultsets import parse_faults
+from checker.lowering.properties import BUILT_IN
 from checker.options import Options, UsageError
 from checker.planning.plan import Silence
 from checker.suggestion import suggest
@@ -180,7 +181,7 @@ def _small_enough(graph: StateGraph, arguments: argparse.Namespace) -> StateGrap
 
 def _require_property(name: str, model: Model) -> None:
     known = [declared.name for declared in model.properties]
-    if name not in known and name != "model_errors" and not name.startswith("assert_"):
+    if name not in known and name not in BUILT_IN and not name.startswith("assert_"):
         raise UsageError(f"no property {name!r}", suggest(name, known, "properties"))
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 from checker.bundle import Failure, OwnError
 from checker.certificates.certificate import Certificate, Claim, Flaw, certify
-from checker.certificates.claim import Asserted, Declared, NoModelError
+from checker.certificates.claim import Asserted, Declared, NoModelError, NoStuckThread
 from checker.confirm import Context
 from checker.crashpoints.points import MOMENTS, Cell, Moment, Point, conceivable, declared, followed, points_of
 from checker.crashpoints.semantics import PointInterpreter, PointState
@@ -17,7 +17,7 @@ from checker.crashpoints.system import FORMS, PointSystem, Question, point_syste
 from checker.engines import engine
 from checker.engines.engine import Bounded, ClosedSet, Path, Reached, Unreachable
 from checker.lower import Lowered, lower
-from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS, assertions
 from checker.options import Options
 from checker.planning.decisions import Decisions
 from checker.planning.plan import Observer, decide
@@ -29,6 +29,7 @@ from counterexamples.trace import Trace
 from spec.event import Ending
 from spec.interpreter import Interpreter
 from spec.state import GlobalState
+from spec.stuck import Stuck, may_be_stuck
 from spec.typed import Model, PropertyForm
 
 Verdict = Proved | Refuted | HoldsTo | Undecided
@@ -182,11 +183,17 @@ def outline_of(lowered: Lowered, options: Options) -> Outline:
     wanted = [
         target
         for target in lowered.system.properties
-        if target.form is not Form.COVER and (not options.properties or target.name in options.properties)
+        if target.form is not Form.COVER and _is_asked(target.name, lowered.model, options)
     ]
     asked = tuple(target for target in wanted if target.form in FORMS)
     skipped = tuple(target.name for target in wanted if target.form not in FORMS)
     return Outline(points, cells, possible, asked, skipped)
+
+
+def _is_asked(name: str, model: Model, options: Options) -> bool:
+    if options.properties:
+        return name in options.properties
+    return name != STUCK_THREADS or may_be_stuck(model)
 
 
 def absence(cell: Cell, model: Model) -> Absence:
@@ -370,6 +377,8 @@ class _Mapping:
             return Declared(stated, Interpreter(self.model))
         if target.name == MODEL_ERRORS:
             return NoModelError()
+        if target.name == STUCK_THREADS:
+            return NoStuckThread(Stuck(Interpreter(self.model)))
         return Asserted(target.name, assertions(self.model).get(target.name, frozenset()))
 
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 from checker.differences.change import Change, ChangeKind, Effect
 from checker.differences.declarations import claims, compare_claims, compare_faults, compare_sizes, match
 from checker.differences.verdicts import compare_results, judge_added
+from checker.lowering.properties import BUILT_IN
 from checker.options import Options
 from checker.result import FileReport, VariantReport
+from checker.verdict import title
 
 _OF_ALL = {
     ChangeKind.SIZE_SHRANK,
@@ -69,6 +71,10 @@ def _variants(base: VariantReport | None, head: VariantReport, options: Options)
             yield from compare_results(name, had, has, options)
         elif has is not None:
             yield from judge_added(name, has, options)
+        elif had is not None and new is not None and new.name in BUILT_IN:
+            # No thread of the model could be stuck any more: nothing that waits is left, or all of it may.
+            told = f"no longer asked, was {title(had.verdict)}"
+            yield Change(ChangeKind.PROPERTY_REMOVED, Effect.NEUTRAL, name, new.name, told, None)
         elif had is not None and new is not None:
             # A scenario that the variant says nothing about any more is not walked there.
             told = ", ".join(judged.expectation.verb.value for judged in had.judged) or "walked"

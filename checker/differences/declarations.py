@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from checker.differences.change import Change, ChangeKind, Effect
 from checker.differences.meaning import meaning, statement_of
-from checker.lowering.properties import MODEL_ERRORS
+from checker.lowering.properties import BUILT_IN
 from spec.checking.flow import statements
 from spec.typed import Assert, Fairness, Gap, Model
 
@@ -75,7 +75,7 @@ def claims(model: Model) -> list[Claim]:
                     seen[says] += 1
                     name = f"assert_{statement.span.line}"
                     found.append(Claim(name, f"{says} {seen[says]}", statement.condition.span.text, nameless=True))
-    return [*found, Claim(MODEL_ERRORS, MODEL_ERRORS, MODEL_ERRORS)]
+    return [*found, *(Claim(name, name, name) for name in BUILT_IN)]
 
 
 def match(base: list[Claim], head: list[Claim]) -> list[tuple[Claim | None, Claim | None]]:

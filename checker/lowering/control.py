@@ -96,7 +96,7 @@ class ControlFlow:
             s.id
             for s in self.statements.values()
             if s.id == self.entry
-            or isinstance(s, typed.Either | typed.For)
+            or isinstance(s, typed.Either | typed.For | typed.Await)
             or self.is_called_reply(s)
             or (s.shared and not isinstance(s, typed.Return))
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from checker.logic.formula import (
@@ -22,9 +22,11 @@ from checker.lowering.evaluator import Evaluator, PropertyReader
 from checker.lowering.layout import BEYOND, leaves
 from checker.lowering.live_cases import live_cases
 from checker.lowering.model_layout import BagQueue, ErrorCode, FifoQueue, ModelLayout, SetQueue
+from checker.lowering.stuck import blocked_slots
 from checker.lowering.symbolic import constant
-from checker.transition_system import Form, Kind, Property, Reachability
+from checker.transition_system import Action, Form, Kind, Property, Reachability
 from spec import typed
+from spec.event import Slot
 from spec.typed import Expression, FaultKind, Operator, PropertyDeclaration, PropertyForm, Quantity
 from spec.value import domain
 
@@ -38,6 +40,9 @@ FORMS: Mapping[PropertyForm, Form] = {
 }
 
 MODEL_ERRORS = "model_errors"
+STUCK_THREADS = "stuck_threads"
+BUILT_IN = (MODEL_ERRORS, STUCK_THREADS)
+"""The properties that are always checked; the assertions besides."""
 
 
 def truth(layout: ModelLayout, expression: Expression) -> tuple[Formula, Formula]:
@@ -52,7 +57,9 @@ def frontier(layout: ModelLayout, primed: bool = False) -> Formula:
     return disjunction(equals(v, v.values.index(BEYOND), primed) for v in layout.variables if BEYOND in v.values)
 
 
-def properties_of(layout: ModelLayout) -> tuple[Property, ...]:
+def properties_of(layout: ModelLayout, actions: Iterable[Action]) -> tuple[Property, ...]:
+    """All properties of a model: those that it declares, then those that are always checked.  `actions`: all of the
+    model, over the variables of the layout."""
     inside = negate(frontier(layout))
     error = layout.error
     running = equals(error, 0)
@@ -69,7 +76,28 @@ def properties_of(layout: ModelLayout) -> tuple[Property, ...]:
     for name, sites in assertions(layout.model).items():
         mask = sum(1 << c for c, v in codes if isinstance(v, ErrorCode) and v.assertion and v.site in sites)
         found.append(Property(name, Form.INVARIANT, member(error, mask)))
+    found.append(_stuck(layout, STUCK_THREADS, blocked_slots(layout, actions).values()))
     return tuple(found)
+
+
+def stuck_apart(layout: ModelLayout, actions: Iterable[Action]) -> dict[Slot, Property]:
+    """For each slot that may be blocked: a property that is refuted where its activation is stuck.  Symmetries do not
+    map these to themselves."""
+    return {
+        slot: _stuck(layout, f"{STUCK_THREADS} {slot}", (blocked,))
+        for slot, blocked in blocked_slots(layout, actions).items()
+    }
+
+
+def _stuck(layout: ModelLayout, name: str, blocked: Iterable[Formula]) -> Property:
+    """Refuted where all has healed, one of these formulas holds, and steps without faults lead nowhere where none
+    does.  An activation that is stuck keeps its formula true for ever, so a proof says that none is."""
+    running, beyond = equals(layout.error, 0), frontier(layout)
+    some = disjunction(blocked)
+    bad = conjunction((some, running, negate(beyond), healed(layout)))
+    free = disjunction((conjunction((running, negate(some))), beyond))
+    kinds = frozenset((Kind.THREAD, Kind.RECOVERY, Kind.ENVIRONMENT))
+    return Property(name, Form.RECOVERABLE, bad, Reachability(kinds, free))
 
 
 def assertions(model: typed.Model) -> dict[str, frozenset[int]]:

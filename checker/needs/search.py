@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from checker import stuck_search
 from checker.bundle import Failure, OwnError
 from checker.confirm import Confirmation, Context
 from checker.engines.engine import NoFairCycle, Unreachable
@@ -124,11 +125,21 @@ class NeedsSearch:
         self.interrupted = self.interrupted or decisions.interrupted
         for failure in decisions.failures:
             self._failed(failure)
-        confirmation = Confirmation(lowered, Interpreter(model), self._context)
-        return {
-            target.name: self._answer(target, decisions, targets, confirmation, names[target.name])
-            for target in targets
-        }
+        interpreter = Interpreter(model)
+        confirmation = Confirmation(lowered, interpreter, self._context)
+        answers: dict[str, Answer] = {}
+        for target in targets:
+            answer = self._answer(target, decisions, targets, confirmation, names[target.name])
+            if not isinstance(answer, Believed) and stuck_search.is_called_for(target, decisions.of(target), answer):
+                look = stuck_search.look_again(
+                    lowered, interpreter, self._options, self._observer, self._context, deadline
+                )
+                self.interrupted = self.interrupted or look.interrupted
+                for failure in look.failures:
+                    self._failed(failure)
+                answer = look.verdict
+            answers[target.name] = answer
+        return answers
 
     def _answer(
         self,

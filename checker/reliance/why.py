@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from checker.choosing import Chosen
-from checker.lowering.properties import MODEL_ERRORS
+from checker.lowering.properties import BUILT_IN
 from checker.options import Options
 from checker.planning.plan import Observer
 from checker.reliance.parts import Part, parts_of
@@ -57,7 +57,7 @@ def with_reasons(
 
 def is_explained(result: PropertyResult) -> bool:
     """Whether it is a proof of which it can be asked what it relies on."""
-    return isinstance(result.verdict, Proved) and result.name != MODEL_ERRORS and not result.name.startswith("assert_")
+    return isinstance(result.verdict, Proved) and result.name not in BUILT_IN and not result.name.startswith("assert_")
 
 
 @dataclass

@@ -62,7 +62,8 @@ def _certificate(certificate: _Certificate) -> str:
         ways = f", {plural(certificate.ways, 'way')} out" if certificate.ways else ""
         return f"{certificate.engine}: invariant of {clauses}{ways}, {frames}"
     symmetry = " up to symmetry" if certificate.symmetric else ""
-    return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}"
+    apart = ", each thread by itself" if certificate.apart else ""
+    return f"{plural(certificate.states, 'state')}{symmetry}, depth {certificate.depth}{apart}"
 
 
 def how_checked(verdicts: Iterable[Verdict]) -> str | None:

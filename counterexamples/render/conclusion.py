@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from counterexamples.blame import Blame, Reading
-from counterexamples.explain import Conclusion, Explanation, Held, Standing
+from counterexamples.explain import Conclusion, Explanation, Held, Kind, Standing
 from counterexamples.forever import Excuse, Forever
 from counterexamples.notation import write_party, write_value
 from counterexamples.render import wording
@@ -63,7 +63,7 @@ class _Block:
         # The right side of a live property has been told already; what it looks at may not have been.
         if blame is not None and (self.conclusion.forever is None or blame.causes or _told(blame)):
             rows += [[], *self.blamed(blame)]
-        if self.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE):
+        if self.form in (PropertyForm.AT_REST, PropertyForm.RECOVERABLE) or self.conclusion.is_about_stuck_threads:
             rows += self.rest()
         if self.conclusion.forever is not None:
             rows += self.unending(self.conclusion.forever)
@@ -87,6 +87,8 @@ class _Block:
 
     def title(self) -> list[list[Piece]]:
         conclusion = self.conclusion
+        if conclusion.is_about_stuck_threads:
+            return self.stuck()
         if conclusion.declared is None:
             return self.error()
         declared = conclusion.declared
@@ -115,6 +117,25 @@ class _Block:
             told = self.text(wording.statement(statement), Style.PLAIN, 2)
             rows += [*told[:-1], *self.placed(told[-1], statement.span)]
         return rows
+
+    def stuck(self) -> list[list[Piece]]:
+        """Who can never go on, and from which statement; what to do if that is as it should be."""
+        conclusion, model = self.conclusion, self.explanation.model
+        struck = any(step.kind is Kind.FAULT for step in self.explanation.steps)
+        healed = "after everything has healed " if struck else ""
+        if not conclusion.stuck:
+            return self.text(f"{conclusion.name} is refuted: some thread can never go on", Style.BOLD)
+        rows: list[list[Piece]] = []
+        for thread in conclusion.stuck:
+            name = wording.holder(model, thread.slot)
+            first = f"{conclusion.name} is refuted: {healed}{name} can never go on from"
+            words = f"nor can {name} from" if rows else first
+            rows += self.text(words, Style.PLAIN if rows else Style.BOLD)
+            if thread.site is not None:
+                told = self.text(wording.brief(thread.site.statement), Style.BAD, 2)
+                rows += [*told[:-1], *self.placed(told[-1], thread.site.statement.span)]
+        hint = "if it may wait there for ever, write `blocks ok` behind the statement"
+        return [*rows, *self.text(hint, Style.DIM)]
 
     # ------------------------------------------------------------------------------------------------------- blame
 
@@ -209,7 +230,8 @@ class _Block:
         conclusion = self.conclusion
         rows: list[list[Piece]] = []
         left = [*self.left(conclusion.queues), *self.left(conclusion.locks)]
-        gone = "is down for good" if self.form is PropertyForm.AT_REST else "is down"
+        healed = self.form is PropertyForm.AT_REST or conclusion.is_about_stuck_threads
+        gone = "is down for good" if healed else "is down"
         left += [Entry(write_party(party), remark=gone) for party in conclusion.down]
         left += [Entry(wording.link(party, other), remark="is cut") for party, other in conclusion.cut]
         if left:
@@ -302,4 +324,8 @@ def _stands(thread: Standing, explanation: Explanation) -> str:
         return f"waits for {wording.holder(explanation.model, thread.callee)} in {text}"
     if thread.moves is None:
         return f"before  {text}"
-    return f"goes round, next  {text}" if thread.moves else f"waits at  {text}"
+    if not thread.moves:
+        return f"waits at  {text}"
+    conclusion = explanation.conclusion
+    goes_on = conclusion is not None and conclusion.is_about_stuck_threads
+    return f"goes on with  {text}" if goes_on else f"goes round, next  {text}"

@@ -195,6 +195,7 @@ def _conclusion(conclusion: Conclusion) -> Json:
         "blame": None if conclusion.blame is None else _blame(conclusion.blame),
         "error": encode_error(conclusion.error),
         "statement": _site(conclusion.site),
+        "stuck": [_standing(thread) for thread in conclusion.stuck],
         "threads": [_standing(thread) for thread in conclusion.threads],
         "queues": [_held(item) for item in conclusion.queues],
         "locks": [_held(lock) for lock in conclusion.locks],

@@ -194,6 +194,7 @@ class _Diagram:
         lines = [escaped(f"{found.name} is {'reached' if reached else 'violated'}")]
         if found.error is not None:
             lines.append(escaped(found.error.kind.value))
+        lines += [escaped(line) for line in wording.stuck(self.explanation)]
         if found.blame is not None:
             lines += [escaped(line) for line in _reasons(found.blame)]
         yield "rect rgb(226, 240, 217)" if reached else "rect rgb(255, 242, 204)"

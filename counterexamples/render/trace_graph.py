@@ -29,6 +29,7 @@ def trace_graph(explanation: Explanation) -> Graph:
         last = nodes[-1]
         nodes[-1] = Node(last.name, last.lines, last.marks | {mark})
         caption = (f"{found.name} is {'reached' if reached else 'violated'}",)
+        caption += tuple(wording.stuck(explanation))
         caption += () if found.blame is None else (found.blame.text,)
     return Graph(tuple(nodes), tuple(edges), caption)
 

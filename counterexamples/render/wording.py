@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from counterexamples.change import (
     Answered,
@@ -73,6 +73,13 @@ def statement(of: Statement) -> str:
     if isinstance(of, Atomic) and of.name is None and "}" not in text:
         return f"{text} {{ {'; '.join(_headline(inner.text) for inner in of.body)} }}"
     return text
+
+
+def stuck(explanation: Explanation) -> Iterator[str]:
+    """Who can never go on, at the end of a run that shows it: a line for each."""
+    for thread in () if explanation.conclusion is None else explanation.conclusion.stuck:
+        where = "" if thread.site is None else f" from {brief(thread.site.statement)}"
+        yield f"{holder(explanation.model, thread.slot)} can never go on{where}"
 
 
 def name_only(step: Step) -> str | None:

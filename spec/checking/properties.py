@@ -154,7 +154,7 @@ class Properties:
     def _built_in(self, name: str) -> bool:
         found = _ASSERTION.fullmatch(name)
         if found is None:
-            return name == "model_errors"
+            return name in ("model_errors", "stuck_threads")
         return len(found[1]) < 10 and (self._written is None or int(found[1]) in self._asserts)
 
     def _consistent(

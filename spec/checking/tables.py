@@ -10,7 +10,7 @@ from spec.checking.problems import Problems
 from spec.diagnostic import Note
 from spec.typed import ThreadKind
 
-_RESERVED = re.compile(r"model_errors|assert_\d+")
+_RESERVED = re.compile(r"model_errors|stuck_threads|assert_\d+")
 
 
 class Tables:

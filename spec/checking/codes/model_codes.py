@@ -145,7 +145,7 @@ MODEL_CODES: tuple[Code, ...] = (
     Code(
         "E287",
         "a property with a reserved name",
-        "`model_errors` and `assert_LINE` are the names of what is always checked.",
+        "`model_errors`, `stuck_threads` and `assert_LINE` are the names of what is always checked.",
         example(rest="invariant model_errors: forall w: Workflow. db.workflow[w] != DONE"),
         example(rest="invariant errors: forall w: Workflow. db.workflow[w] != DONE"),
     ),
