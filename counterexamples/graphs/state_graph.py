@@ -29,6 +29,7 @@ from spec.event import Ending, Event, EventKind, Party, Strike
 from spec.interpreter import Interpreter
 from spec.rest import Answer, at_rest, recoverable
 from spec.state import ErrorKind, GlobalState
+from spec.stuck import STUCK_THREADS, Stuck, may_be_stuck
 from spec.typed import Expression, Model, PropertyDeclaration, PropertyForm
 
 _MOST_LINES = 10
@@ -83,6 +84,8 @@ class StateGraph:
         self.unsure: dict[str, None] = {}
         """Properties that could not be judged in every state."""
         self._properties = [p for p in self.model.properties if names is None or p.name in names]
+        wanted = may_be_stuck(self.model) if names is None else STUCK_THREADS in names
+        self._stuck = Stuck(interpreter) if wanted else None
         numbers = {state: number for number, state in enumerate(explored.states)}
         way = [numbers[state] for state in path]
         self._bold = set(pairwise(way))
@@ -147,12 +150,22 @@ class StateGraph:
             line = self.known[state.error.site].statement.span.line
             found.broken.setdefault(f"assert_{line}" if failed else "model_errors", set()).add(number)
             return
+        if self._stuck is not None and self._has_stuck_thread(self._stuck, state):
+            found.broken.setdefault(STUCK_THREADS, set()).add(number)
         for declared in self._properties:
             if declared.form is PropertyForm.COVER:
                 if self.interpreter.satisfies(declared.condition, state):
                     found.reached.setdefault(declared.name, set()).add(number)
             elif self._violates(declared, state):
                 found.broken.setdefault(declared.name, set()).add(number)
+
+    def _has_stuck_thread(self, stuck: Stuck, state: GlobalState) -> bool:
+        if not stuck.is_suspicious(state):
+            return False
+        found = stuck.find(state, _REST).stuck
+        if found is None:
+            self.unsure[STUCK_THREADS] = None
+        return bool(found)
 
     def _violates(self, declared: PropertyDeclaration, state: GlobalState) -> bool:
         if declared.form not in (PropertyForm.INVARIANT, PropertyForm.AT_REST, PropertyForm.RECOVERABLE):

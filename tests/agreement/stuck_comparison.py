@@ -1,0 +1,145 @@
+"""Stuck threads in random programs: the interpreter, the lowering and the engines against an oracle of the whole graph.
+
+Run as a module it compares programs drawn from seeds and fails at the first disagreement; the mutation tests do that
+with a broken copy of the sources.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+from checker import stuck_search
+from checker.confirm import Confirmation, Context
+from checker.logic.formula import FALSE, evaluate
+from checker.lower import LoweringLimit, lower
+from checker.lowering.properties import STUCK_THREADS
+from checker.lowering.stuck import blocked_slots
+from checker.options import Options
+from checker.planning.plan import Silence, decide
+from checker.verdict import Proved, Refuted
+from spec.interpreter import Interpreter
+from spec.stuck import Stuck, may_be_stuck
+from tests.agreement.comparison import Disagreement
+from tests.agreement.deciding import Pointless, checked
+from tests.agreement.oracle import TooLarge, explore
+from tests.agreement.programs import Program
+from tests.agreement.stuck_oracle import StuckOracle
+
+_WAITS = re.compile(r"^(\s*(?:let [^=]+= )?(?:await |any |[^{}]*\.(?:take|pop)\(\)|call ).*[^{])$", re.MULTILINE)
+
+
+def program(seed: int) -> str:
+    """A random program, in which some statements that wait may do so for ever."""
+    draw = random.Random(seed)
+    text = Program(draw.randrange).text()
+
+    def marked(found: re.Match[str]) -> str:
+        return f"{found[1]} blocks ok" if draw.random() < 0.2 else found[1]
+
+    candidate = _WAITS.sub(marked, text)
+    try:
+        checked(candidate)
+    except (AssertionError, Pointless):
+        # Inside a block of one step it is an error.
+        return text
+    return candidate
+
+
+def compare(text: str, states: int) -> str | None:
+    """What the program was an example of; None when it is too large.  Raises Disagreement."""
+    try:
+        model = checked(text).model
+    except Pointless:
+        return None
+    interpreter = Interpreter(model)
+    try:
+        graph = explore(interpreter, states)
+        lowered = lower(model)
+    except (TooLarge, LoweringLimit):
+        return None
+    oracle = StuckOracle(graph, interpreter)
+    stuck = Stuck(interpreter)
+    formulas = blocked_slots(lowered.layout, lowered.compaction.original.actions)
+    place = lowered.compaction.original.position
+    for state, expected in oracle.blocked.items():
+        if state.error is not None:
+            continue
+        found = frozenset(stuck.all_blocked(state))
+        if found != expected:
+            raise Disagreement(f"blocked by the interpreter {found}, by the oracle {expected} in {state}\n{text}")
+        codes = lowered.layout.encode(state, None)
+        held = {slot for slot, where in formulas.items() if evaluate(where, lambda v: codes[place[v]])}
+        if held != expected:
+            raise Disagreement(f"blocked by the lowering {held}, by the oracle {expected} in {state}\n{text}")
+    if any(oracle.blocked.values()) and not may_be_stuck(model):
+        raise Disagreement(f"the text of the model is said to have nobody who could be stuck\n{text}")
+    wanted = min((graph.depth[state] for state, those in oracle.stuck.items() if those), default=None)
+    turns = False
+    for engine in ("search", "ic3"):
+        deadline = time.monotonic() + 60.0
+        options = Options(engine=engine, timeout=60.0)
+        (target,) = (each for each in lowered.system.properties if each.name == STUCK_THREADS)
+        decisions = decide(lowered.system, (target,), (), options, Silence(), deadline)
+        context = Context((), {})
+        decision = decisions.of(target)
+        verdict = Confirmation(lowered, interpreter, context).verdict(target, decision, (target,))
+        if stuck_search.is_called_for(target, decision, verdict):
+            turns = True
+            look = stuck_search.look_again(lowered, interpreter, options, Silence(), context, deadline)
+            if look.failures:
+                raise Disagreement(f"{look.failures}\n{text}")
+            verdict = look.verdict
+        if not isinstance(verdict, Proved if wanted is None else Refuted):
+            raise Disagreement(f"{engine}: {verdict}, but the oracle says {wanted}\n{text}")
+        if isinstance(verdict, Refuted):
+            last = verdict.trace.states[-1]
+            if wanted is None or len(verdict.trace) < wanted:
+                raise Disagreement(
+                    f"{engine}: a run of {len(verdict.trace)} steps, but the oracle says {wanted}\n{text}"
+                )
+            if not any(those and same(state, last) for state, those in oracle.stuck.items()):
+                raise Disagreement(f"{engine}: nobody is stuck at the end of its run\n{text}")
+    if turns:
+        return "blocked in turns"
+    if wanted is not None:
+        return "stuck"
+    (target,) = (each for each in lowered.system.properties if each.name == STUCK_THREADS)
+    return "nobody waits" if target.bad is FALSE else "goes on"
+
+
+def same(state: object, shown: object) -> bool:
+    """Whether a state of the graph is that of a trace, which leaves out locals that no longer matter."""
+    from counterexamples.comparison import differences
+
+    return not differences(shown, state)  # type: ignore[arg-type]
+
+
+def main(arguments: list[str]) -> int:
+    """`first count states`: compares seeds first..first+count-1.  Answers 1 at the first disagreement or crash."""
+    first, count, states = map(int, arguments[:3])
+    found: Counter[str | None] = Counter()
+    for seed in range(first, first + count):
+        text = program(seed)
+        try:
+            found[compare(text, states)] += 1
+        except Disagreement as disagreement:
+            print(f"seed {seed}: {disagreement}")
+            return 1
+        except Exception:
+            print(f"seed {seed}:\n{traceback.format_exc()}\n{text}")
+            return 1
+    print(f"no disagreement: {dict(found)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+
+
+__all__ = ["Path", "compare", "main", "program"]
