@@ -22,6 +22,7 @@ from checker.lowering.properties import STUCK_THREADS
 from checker.options import Options
 from checker.planning.decisions import Decision, Decisions
 from checker.planning.plan import Observer, decide
+from checker.time_limit import TimeLimit
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.replay import Unconfirmed
@@ -50,13 +51,13 @@ def look_again(
     options: Options,
     observer: Observer,
     context: Context,
-    deadline: float,
+    limit: TimeLimit,
 ) -> SecondLook:
-    """The verdict on `stuck_threads` by a look at each slot.  `deadline`: on the clock of `time.monotonic`."""
+    """The verdict on `stuck_threads` by a look at each slot."""
     targets = lowered.stuck_apart()
     system = replace(lowered.system, swaps=())
     searching = replace(options, engine="search")
-    decisions = decide(system, tuple(targets.values()), (), searching, observer, deadline)
+    decisions = decide(system, tuple(targets.values()), (), searching, observer, limit)
     if decisions.failures:
         return SecondLook(Undecided("our own error"), tuple(decisions.failures), decisions.interrupted)
     try:

@@ -238,7 +238,7 @@ class _Check:
         for target in targets:
             found = self._confirmed(target, decisions, confirmation, targets)
             if stuck_search.is_called_for(target, decisions.of(target), found) and not self.failures:
-                found = self._look_again(lowered, deadline)
+                found = self._look_again(lowered)
             self._add(target, found)
         if not self.failures:
             self._remark(lowered, decisions, targets, changes)
@@ -277,11 +277,13 @@ class _Check:
             self.evidence_until[of_a_run] = max(self.limit.until, time.monotonic()) + _EVIDENCE
         return self.evidence_until[of_a_run] - time.monotonic()
 
-    def _look_again(self, lowered: Lowered, deadline: float) -> PropertyVerdict:
+    def _look_again(self, lowered: Lowered) -> PropertyVerdict:
         """The verdict on `stuck_threads` where threads are blocked in turns."""
         if self.interrupted:
             return Undecided(INTERRUPTED)
-        found = stuck_search.look_again(lowered, self.interpreter, self.options, self.observer, self.context, deadline)
+        found = stuck_search.look_again(
+            lowered, self.interpreter, self.options, self.observer, self.context, self.limit
+        )
         self.interrupted = found.interrupted
         for failure in found.failures:
             self._failed(failure)

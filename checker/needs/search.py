@@ -132,7 +132,7 @@ class NeedsSearch:
             answer = self._answer(target, decisions, targets, confirmation, names[target.name])
             if not isinstance(answer, Believed) and stuck_search.is_called_for(target, decisions.of(target), answer):
                 look = stuck_search.look_again(
-                    lowered, interpreter, self._options, self._observer, self._context, deadline
+                    lowered, interpreter, self._options, self._observer, self._context, limit
                 )
                 self.interrupted = self.interrupted or look.interrupted
                 for failure in look.failures:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checker.exitcode import ExitCode
+from checker.lowering.properties import STUCK_THREADS
 from checker.needs.needs import Needs, counted_name_of
 from checker.options import Options
 from checker.remark import Remark
@@ -156,7 +157,8 @@ def _variant(variant: VariantReport, options: Options, view: View, page: Page, w
         yield page.line([("    internal error: ", Style.FAULT), (page.clean(failure.message), Style.PLAIN)])
     if (view.why or view.trace == "full") and not view.quiet:
         for result in variant.properties:
-            yield from reasons.block(result, view.why, page)
+            if result.name != STUCK_THREADS or STUCK_THREADS in options.properties:
+                yield from reasons.block(result, view.why, page)
     for result in variant.results:
         yield from _trace(result, options, view, page)
         if isinstance(result, PropertyResult) and result.needs is not None and view.trace in ("full", "short"):

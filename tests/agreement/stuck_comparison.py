@@ -9,27 +9,31 @@ from __future__ import annotations
 import random
 import re
 import sys
-import time
 import traceback
 from collections import Counter
-from pathlib import Path
 
 from checker import stuck_search
 from checker.confirm import Confirmation, Context
-from checker.logic.formula import FALSE, evaluate
-from checker.lower import LoweringLimit, lower
+from checker.logic.formula import evaluate
+from checker.lower import Lowered, LoweringLimit, lower
 from checker.lowering.properties import STUCK_THREADS
 from checker.lowering.stuck import blocked_slots
 from checker.options import Options
 from checker.planning.plan import Silence, decide
+from checker.time_limit import TimeLimit
 from checker.verdict import Proved, Refuted
+from counterexamples.comparison import differences
 from spec.interpreter import Interpreter
+from spec.state import GlobalState
 from spec.stuck import Stuck, may_be_stuck
 from tests.agreement.comparison import Disagreement
 from tests.agreement.deciding import Pointless, checked
 from tests.agreement.oracle import TooLarge, explore
 from tests.agreement.programs import Program
 from tests.agreement.stuck_oracle import StuckOracle
+
+PATIENCE = 60.0
+"""Seconds for an engine on one program; none takes more than a few."""
 
 _WAITS = re.compile(r"^(\s*(?:let [^=]+= )?(?:await |any |[^{}]*\.(?:take|pop)\(\)|call ).*[^{])$", re.MULTILINE)
 
@@ -64,7 +68,20 @@ def compare(text: str, states: int) -> str | None:
     except (TooLarge, LoweringLimit):
         return None
     oracle = StuckOracle(graph, interpreter)
-    stuck = Stuck(interpreter)
+    _compare_states(oracle, lowered, Stuck(interpreter))
+    if any(oracle.blocked.values()) and not may_be_stuck(model):
+        raise Disagreement("the text of the model is said to have nobody who could be stuck")
+    wanted = min((graph.depth[state] for state, those in oracle.stuck.items() if those), default=None)
+    turns = [_compare_verdict(engine, oracle, lowered, wanted) for engine in ("search", "ic3")]
+    if any(turns):
+        return "blocked in turns"
+    if wanted is not None:
+        return "stuck"
+    return "goes on" if any(oracle.blocked.values()) else "nobody waits"
+
+
+def _compare_states(oracle: StuckOracle, lowered: Lowered, stuck: Stuck) -> None:
+    """Who is blocked in each state."""
     formulas = blocked_slots(lowered.layout, lowered.compaction.original.actions)
     place = lowered.compaction.original.position
     for state, expected in oracle.blocked.items():
@@ -72,52 +89,40 @@ def compare(text: str, states: int) -> str | None:
             continue
         found = frozenset(stuck.all_blocked(state))
         if found != expected:
-            raise Disagreement(f"blocked by the interpreter {found}, by the oracle {expected} in {state}\n{text}")
-        codes = lowered.layout.encode(state, None)
-        held = {slot for slot, where in formulas.items() if evaluate(where, lambda v: codes[place[v]])}
+            raise Disagreement(f"blocked by the interpreter {found}, by the oracle {expected} in {state}")
+        codes = dict(zip(place, lowered.layout.encode(state, None), strict=True))
+        held = {slot for slot, where in formulas.items() if evaluate(where, codes.__getitem__)}
         if held != expected:
-            raise Disagreement(f"blocked by the lowering {held}, by the oracle {expected} in {state}\n{text}")
-    if any(oracle.blocked.values()) and not may_be_stuck(model):
-        raise Disagreement(f"the text of the model is said to have nobody who could be stuck\n{text}")
-    wanted = min((graph.depth[state] for state, those in oracle.stuck.items() if those), default=None)
-    turns = False
-    for engine in ("search", "ic3"):
-        deadline = time.monotonic() + 60.0
-        options = Options(engine=engine, timeout=60.0)
-        (target,) = (each for each in lowered.system.properties if each.name == STUCK_THREADS)
-        decisions = decide(lowered.system, (target,), (), options, Silence(), deadline)
-        context = Context((), {})
-        decision = decisions.of(target)
-        verdict = Confirmation(lowered, interpreter, context).verdict(target, decision, (target,))
-        if stuck_search.is_called_for(target, decision, verdict):
-            turns = True
-            look = stuck_search.look_again(lowered, interpreter, options, Silence(), context, deadline)
-            if look.failures:
-                raise Disagreement(f"{look.failures}\n{text}")
-            verdict = look.verdict
-        if not isinstance(verdict, Proved if wanted is None else Refuted):
-            raise Disagreement(f"{engine}: {verdict}, but the oracle says {wanted}\n{text}")
-        if isinstance(verdict, Refuted):
-            last = verdict.trace.states[-1]
-            if wanted is None or len(verdict.trace) < wanted:
-                raise Disagreement(
-                    f"{engine}: a run of {len(verdict.trace)} steps, but the oracle says {wanted}\n{text}"
-                )
-            if not any(those and same(state, last) for state, those in oracle.stuck.items()):
-                raise Disagreement(f"{engine}: nobody is stuck at the end of its run\n{text}")
-    if turns:
-        return "blocked in turns"
-    if wanted is not None:
-        return "stuck"
+            raise Disagreement(f"blocked by the lowering {held}, by the oracle {expected} in {state}")
+
+
+def _compare_verdict(engine: str, oracle: StuckOracle, lowered: Lowered, wanted: int | None) -> bool:
+    """The verdict by one engine, with its evidence confirmed; whether it took a second look.  wanted: the length of a
+    shortest run after which somebody is stuck."""
+    limit = TimeLimit.after(PATIENCE, "timeout")
+    options, context = Options(engine=engine, timeout=PATIENCE), Context((), {})
     (target,) = (each for each in lowered.system.properties if each.name == STUCK_THREADS)
-    return "nobody waits" if target.bad is FALSE else "goes on"
+    decision = decide(lowered.system, (target,), (), options, Silence(), limit).of(target)
+    verdict = Confirmation(lowered, oracle.interpreter, context).verdict(target, decision, (target,))
+    again = stuck_search.is_called_for(target, decision, verdict)
+    if again:
+        look = stuck_search.look_again(lowered, oracle.interpreter, options, Silence(), context, limit)
+        if look.failures:
+            raise Disagreement(f"{look.failures}")
+        verdict = look.verdict
+    if not isinstance(verdict, Proved if wanted is None else Refuted):
+        raise Disagreement(f"{engine}: {verdict}, but the oracle says {wanted}")
+    if isinstance(verdict, Refuted):
+        if wanted is None or len(verdict.trace) < wanted:
+            raise Disagreement(f"{engine}: a run of {len(verdict.trace)} steps, but the oracle says {wanted}")
+        if not any(those and same(state, verdict.trace.states[-1]) for state, those in oracle.stuck.items()):
+            raise Disagreement(f"{engine}: nobody is stuck at the end of its run")
+    return again
 
 
-def same(state: object, shown: object) -> bool:
+def same(state: GlobalState, shown: GlobalState) -> bool:
     """Whether a state of the graph is that of a trace, which leaves out locals that no longer matter."""
-    from counterexamples.comparison import differences
-
-    return not differences(shown, state)  # type: ignore[arg-type]
+    return not differences(shown, state)
 
 
 def main(arguments: list[str]) -> int:
@@ -129,7 +134,7 @@ def main(arguments: list[str]) -> int:
         try:
             found[compare(text, states)] += 1
         except Disagreement as disagreement:
-            print(f"seed {seed}: {disagreement}")
+            print(f"seed {seed}: {disagreement}\n{text}")
             return 1
         except Exception:
             print(f"seed {seed}:\n{traceback.format_exc()}\n{text}")
@@ -140,6 +145,3 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
-
-
-__all__ = ["Path", "compare", "main", "program"]

@@ -6,6 +6,7 @@ Knows nothing of `spec.stuck`, `spec.prospects`, the lowering or the engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from spec.event import Slot
 from spec.interpreter import Interpreter
@@ -69,8 +70,7 @@ class StuckOracle:
         """Finds out for each statement of a block where control may go from before it until something is shared."""
         for place, statement in enumerate(block):
             self.statements[statement.id] = statement
-            rest = block[place + 1 :]
-            behind: Onward = lambda rest=rest: self._from(rest, onward, failing)  # type: ignore[misc]
+            behind = partial(self._from, block[place + 1 :], onward, failing)
             self.met[statement.id] = self._from(block[place:], onward, failing)
             for inner, then, failed in self._inside(statement, behind, failing):
                 self._visit(inner, then, failed)

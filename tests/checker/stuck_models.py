@@ -222,8 +222,9 @@ MODELS = {
     "two locks in one order": StuckModel(two_locks("a", "b")),
     "a worker without work": StuckModel(IDLE, asked=False),
     "a handler whose client crashed": StuckModel(polling(), asked=False),
-    # The handler has begun something, and no job is ever put again when the only one is gone: call, mark, request, push,
-    # pop, reply, done, call, mark.  Crashes need as many steps: who takes the job has to end before the next may call.
+    # The handler has begun something, and no job is ever put again when the only one is gone: call, mark, request,
+    # push, pop, reply, done, call, mark.  With crashes it takes as many: who takes the job has to end before another
+    # call.
     "a handler in the middle of something": StuckModel(
         polling("db.polled := true"), (("Server.poll", "let j = db.q.pop()"),), steps=9
     ),

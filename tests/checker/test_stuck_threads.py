@@ -18,6 +18,7 @@ from checker.exitcode import ExitCode
 from checker.options import Options
 from checker.reports.explanation import explained
 from checker.result import PropertyResult, VariantReport
+from checker.time_limit import TimeLimit
 from checker.verdict import Judgement, Proved, Refuted, Undecided
 from counterexamples import replay
 from counterexamples.render.conclusion import render_conclusion
@@ -158,7 +159,7 @@ def test_threads_in_turns_with_no_time_left_are_undecided(tmp_path: Path, monkey
     original = stuck_search.look_again
 
     def late(*arguments: object) -> stuck_search.SecondLook:
-        return original(*arguments[:-1], 0.0)  # type: ignore[arg-type]
+        return original(*arguments[:-1], TimeLimit.after(0.0, "timeout"))  # type: ignore[arg-type]
 
     monkeypatch.setattr(stuck_search, "look_again", late)
     verdict = result(checked(tmp_path, MODELS["threads that are blocked in turns"].text)).verdict
@@ -230,7 +231,7 @@ def test_only_where_something_was_broken_it_has_healed(tmp_path: Path) -> None:
 
 def test_the_trace_as_data_and_pictures_says_who_is_stuck(tmp_path: Path) -> None:
     write(tmp_path, lock())
-    done = counterpoint("trace", "model.cpt", "--property", NAME, "--format", "json", folder=tmp_path)
+    done = counterpoint("trace", "model.cpt", "--property", NAME, "--to", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     jsonschema.Draft202012Validator(schema()).validate(document)
@@ -247,7 +248,7 @@ def test_the_trace_as_data_and_pictures_says_who_is_stuck(tmp_path: Path) -> Non
 
 def test_a_saved_trace_is_stale_when_the_model_allows_it(tmp_path: Path) -> None:
     write(tmp_path, lock())
-    counterpoint("trace", "model.cpt", "--property", NAME, "--format", "json", "-o", "trace.json", folder=tmp_path)
+    counterpoint("trace", "model.cpt", "--property", NAME, "--to", "json", "-o", "trace.json", folder=tmp_path)
     write(tmp_path, lock("lease"))
     assert counterpoint("replay", "trace.json", "model.cpt", folder=tmp_path).returncode != 0
 
