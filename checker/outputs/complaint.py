@@ -100,8 +100,10 @@ def _of_result(result: Result, variant: VariantReport, report: FileReport, optio
     if isinstance(verdict, Refuted):
         explanation = explained(verdict.trace, result.name if isinstance(result, PropertyResult) else None)
 
+    span = result.span or _blocked_at(explanation)
+
     def complaint(rule: str, level: Level, message: str) -> Complaint:
-        return Complaint(rule, level, message, result.span, report.name, variant.variant, result.name, explanation)
+        return Complaint(rule, level, message, span, report.name, variant.variant, result.name, explanation)
 
     judgements = [judged.judgement for judged in result.judged]
     for judged in result.judged:
@@ -118,6 +120,13 @@ def _of_result(result: Result, variant: VariantReport, report: FileReport, optio
     elif result.code(options) != 0:
         known = isinstance(verdict, Uncovered | NotARun)
         yield complaint(EXPECTATION if known else UNDECIDED, Level.ERROR, told)
+
+
+def _blocked_at(explanation: Explanation | None) -> Span | None:
+    """The statement at which a thread is stuck."""
+    conclusion = None if explanation is None else explanation.conclusion
+    sites = () if conclusion is None else (thread.site for thread in conclusion.stuck)
+    return next((site.statement.span for site in sites if site is not None), None)
 
 
 def _diagnosed(diagnostic: Diagnostic, report: FileReport, variant: str | None, options: Options) -> Complaint:
