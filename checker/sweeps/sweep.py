@@ -9,6 +9,7 @@ from checker.bundle import Failure
 from checker.choosing import Chosen, choose, require_properties
 from checker.exitcode import ExitCode, gravest
 from checker.faultsets import parse_faults
+from checker.lowering.properties import BUILT_IN
 from checker.options import Options, UnknownNameError
 from checker.remark import Remark, RemarkKind
 from checker.result import PropertyResult, VariantReport
@@ -37,7 +38,7 @@ class Subject:
     @property
     def asked_by_name(self) -> bool:
         """Whether the model declares it by a name, and not the tool."""
-        return self.name != "model_errors" and not self.name.startswith("assert_")
+        return self.name not in BUILT_IN and not self.name.startswith("assert_")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ BLOCKS = 6
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_programs(block: int) -> None:
     found = Counter(compare(program(seed), 250) for seed in range(block, PROGRAMS, BLOCKS))
-    assert found["goes on"] + found["stuck"] > 3
+    assert found["goes on"] + found["stuck"] > 0, found
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
