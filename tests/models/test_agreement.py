@@ -10,23 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificates.certificate import Certificate, certify
-from checker.certificates.claim import Asserted, Declared, NoModelError
+from checker.certificates.certificate import Certificate, Claim, certify
+from checker.certificates.claim import Asserted, Declared, NoModelError, NoStuckThread
 from checker.coding import BudgetedCoding
 from checker.engines.bmc import Bmc
 from checker.engines.engine import Budget, Reached, Unreachable
 from checker.engines.search import Search
 from checker.lower import Lowered, lower
 from checker.lowering.layout import dead_code, leaves
-from checker.lowering.properties import MODEL_ERRORS, assertions
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS, assertions
 from counterexamples.replay import Confirmed, confirm
 from spec import syntax
 from spec.interpreter import Interpreter
 from spec.load import load
+from spec.stuck import Stuck
 from spec.typecheck import Checked, Choice, typecheck
 from spec.typed import Model, PropertyForm
 from tests.agreement.deciding import decide, length
 from tests.agreement.oracle import TooLarge, explore, shortest_violation
+from tests.agreement.stuck_oracle import StuckOracle
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 ALONE = 4_000
@@ -112,8 +114,22 @@ def test_interpreter_alone_finds_the_same_lengths(lowered: Lowered, searched: di
         assert shortest_violation(graph, interpreter, declaration) == length(searched[declaration.name])
 
 
-def _claim(model: Model, name: str, interpreter: Interpreter) -> Declared | NoModelError | Asserted:
+def test_the_graph_alone_says_who_is_stuck(lowered: Lowered, searched: dict[str, object]) -> None:
+    interpreter = Interpreter(lowered.model)
+    try:
+        graph = explore(interpreter, ALONE)
+    except TooLarge:
+        pytest.skip("too many states for the interpreter alone")
+    stuck = StuckOracle(graph, interpreter).stuck
+    assert min((graph.depth[state] for state, those in stuck.items() if those), default=None) == length(
+        searched[STUCK_THREADS]
+    )
+
+
+def _claim(model: Model, name: str, interpreter: Interpreter) -> Claim:
     declared = next((p for p in model.properties if p.name == name), None)
     if declared is not None:
         return Declared(declared, interpreter)
+    if name == STUCK_THREADS:
+        return NoStuckThread(Stuck(interpreter))
     return NoModelError() if name == MODEL_ERRORS else Asserted(name, assertions(model)[name])
