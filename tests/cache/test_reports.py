@@ -64,6 +64,7 @@ from tests.cache.models import (
     plain,
     source_of,
 )
+from tests.checker.stuck_models import IDLE, LIKE_TURNS, lock
 
 CONDUCTOR = sorted((ROOT / "models" / "conductor").glob("*.cpt"))
 SMALL = sorted((*(ROOT / "models" / "classics").glob("*.cpt"), *(ROOT / "docs" / "examples").glob("*.cpt")))
@@ -121,6 +122,11 @@ def test_models_of_conductor(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [*SMALL, *TUTORIAL], ids=lambda path: path.stem)
 def test_small_models(path: Path, tmp_path: Path) -> None:
     same_from_the_cache(path, Options(repairs=True), tmp_path)
+
+
+@pytest.mark.parametrize("text", [LIKE_TURNS, lock(), f"{IDLE}expect proves stuck_threads\n"])
+def test_models_with_and_without_stuck_threads(text: str, tmp_path: Path) -> None:
+    same_from_the_cache(source_of(text, tmp_path), Options(), tmp_path / "cache")
 
 
 @pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
@@ -251,7 +257,7 @@ KNOWN: dict[type, set[str]] = {
     UncoveredTo: {"depth", "reason", "engine"},
     Runs: {"trace"},
     NotARun: {"furthest", "beat"},
-    Certificate: {"engine", "states", "symmetric", "depth", "walked", "steps", "closed_set"},
+    Certificate: {"engine", "states", "symmetric", "depth", "walked", "steps", "closed_set", "apart"},
     InvariantCertificate: {"engine", "invariant", "frames", "walked", "steps", "rescues", "told"},
     CycleCertificate: {"closed"},
     RoundsCertificate: {"engine", "rounds", "invariants", "frames", "walked", "steps", "longest", "told"},
