@@ -26,9 +26,13 @@ from checker.time_limit import TimeLimit
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.replay import Unconfirmed
+from spec.alarm import TimeIsUp, within
 from spec.event import Slot
 from spec.interpreter import Interpreter
 from spec.stuck import Stuck
+
+_EVIDENCE = 2.0
+"""Seconds for checking what was found, when the time is used up."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ def look_again(
     if decisions.failures:
         return SecondLook(Undecided("our own error"), tuple(decisions.failures), decisions.interrupted)
     try:
-        found = _verdict(lowered, interpreter, context, targets, decisions)
+        found = within(limit.left() + _EVIDENCE, lambda: _verdict(lowered, interpreter, context, targets, decisions))
+    except TimeIsUp:
+        found = Undecided(f"{limit.reason}, before the evidence was checked")
     except OwnError as error:
         message = f"our own error: {error.failure.message}"
         return SecondLook(Undecided(message), (error.failure,), decisions.interrupted)
