@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from checker.options import DEFAULT_POINTS, DEFAULT_TIMEOUT, UsageError
+from checker.options import DEFAULT_POINTS, DEFAULT_TIMEOUT, LEAST_MEMORY, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
 
@@ -478,6 +478,9 @@ def _work(options: _Options) -> None:
         metavar="N",
         help="so many variants at a time, in processes of their own (default: half of the processors, at most 4)",
     )
+    options.add_argument(
+        "--memory", type=_size, metavar="SIZE", help="for each variant, such as 500M or 2G; beyond, it is undecided"
+    )
 
 
 def _states(options: _Options) -> None:
@@ -531,6 +534,23 @@ def _count(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
     return value
+
+
+def bytes_in(size: str) -> int:
+    """Of a size such as 500M or 2G.  Raises ArgumentTypeError for another text, or less than any check takes."""
+    factors = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    try:
+        value = float(size[:-1]) * factors[size[-1:].upper()]
+    except (KeyError, ValueError):
+        raise argparse.ArgumentTypeError(f"{size!r} is no size; write 500M or 2G") from None
+    if not LEAST_MEMORY <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{size} is not {LEAST_MEMORY >> 20}M or more, which any check takes")
+    return int(value)
+
+
+def _size(text: str) -> str:
+    bytes_in(text)
+    return text
 
 
 def _positive(text: str) -> int:

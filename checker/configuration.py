@@ -247,9 +247,14 @@ def _value(key: str, value: object, action: argparse.Action, configuration: Conf
             raise wrong(f"one of {', '.join(choices)}", hint)
         return value
     if action.type is not None:
+        assert callable(action.type)
+        if action.metavar == "SIZE":
+            try:
+                return action.type(str(value))
+            except argparse.ArgumentTypeError as error:
+                raise wrong('a size such as "2G"', str(error)) from None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise wrong("a number")
-        assert callable(action.type)
         try:
             return action.type(str(value))
         except argparse.ArgumentTypeError as error:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from checker.time_limit import TimeLimit
 
 DEFAULT_TIMEOUT = 120.0
+LEAST_MEMORY = 64 << 20
+"""No bound on the memory of a check may be less bytes than this."""
 DEFAULT_POINTS = 200
 """The most points of a sweep."""
 

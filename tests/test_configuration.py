@@ -178,6 +178,8 @@ def test_the_line_in_a_shared_file_is_that_of_the_right_table(header: str, tmp_p
         ("timeout = -1", "a number that the option allows"),
         ("timeout = nan", "a number that the option allows"),
         ("states = 2.5", "a whole number"),
+        ("memory = 2", 'a size such as "2G"'),
+        ('memory = "2"', 'a size such as "2G"'),
         ("states = 0", "a number that the option allows"),
         ('engine = "serach"', "one of auto, search"),
         ("engine = 3", "one of auto, search"),

@@ -108,6 +108,7 @@ def test_engines_see_the_transition_system_alone() -> None:
         ("pysat", {"checker.logic.sat"}),
         ("rich", {"counterexamples.render.page"}),
         ("graphviz", {"counterexamples.render.dot"}),
+        ("psutil", {"checker.work.memory"}),
     ],
 )
 def test_each_library_has_one_door(library: str, doors: set[str]) -> None:

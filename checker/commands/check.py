@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker import catalogue
-from checker.arguments import assignments
+from checker.arguments import assignments, bytes_in
 from checker.bundle import Failure, OwnError
 from checker.cache.place import opened
 from checker.check import check_files
@@ -126,12 +126,13 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
 def _executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> Executor:
     """Who performs the check's items."""
     workers = default_workers() if arguments.workers is None else arguments.workers
-    if workers == 1:
+    if workers == 1 and arguments.memory is None:
         return Here(cache)
     from checker.work.processes import Processes
 
-    many = Processes(workers, cache)
-    return many if files > 1 else OneOrMany(Here(cache), many)
+    bound = None if arguments.memory is None else bytes_in(arguments.memory)
+    many = Processes(workers, cache, bound)
+    return many if files > 1 or bound is not None else OneOrMany(Here(cache), many)
 
 
 def _keep(arguments: argparse.Namespace, reports: Sequence[FileReport], options: Options, seconds: float) -> None:

@@ -34,6 +34,7 @@ from checker.options import Options
 from checker.planning.decisions import Decision, Decisions
 from checker.planning.engine_table import ENGINES, FORMS, LIVE_ENGINES, NOT_SHORTEST
 from checker.planning.refinement import refined, shortened
+from checker.planning.shortage import SHORTAGE, Shortage
 from checker.planning.worker import Decided, Ended, Worker, can_fork, wait_for
 from checker.time_limit import OUT_OF_TIME, TimeLimit
 from checker.transition_system import Form, Property, TransitionSystem
@@ -88,7 +89,8 @@ class Silence:
 
 
 class _Recorder:
-    """Keeps what one engine reports.  `tend` is called when the engine shows that it is alive."""
+    """Keeps what one engine reports.  `tend` is called when the engine shows that it is alive.  shortage: which ends an
+    engine in this process."""
 
     def __init__(
         self,
@@ -97,8 +99,10 @@ class _Recorder:
         targets: Sequence[Property],
         observer: Observer,
         tend: Callable[[Progress], None] | None = None,
+        shortage: Shortage | None = None,
     ) -> None:
         self._decisions = decisions
+        self._shortage = shortage
         self._engine = engine
         self._targets = targets
         self._open = {target.name: None for target in targets}
@@ -110,6 +114,8 @@ class _Recorder:
         self._observer.progress(progress, tuple(self._open))
         if self._tend is not None:
             self._tend(progress)
+        if self._shortage is not None:
+            self._shortage.heed()
 
     def decided(self, target: Property, outcome: Outcome) -> None:
         self._open.pop(target.name, None)
@@ -339,7 +345,8 @@ class _Contest:
                 # The engine looks at its deadline, and then reports how far it came.
                 budget.deadline = 0.0
 
-        recorder = _Recorder(self.decisions, name, wanted, self.observer, tend if beside and can_fork() else None)
+        tending = tend if beside and can_fork() else None
+        recorder = _Recorder(self.decisions, name, wanted, self.observer, tending, SHORTAGE)
         self.searching = beside
         try:
             self.engines[name]().run(self.system, wanted, budget, recorder)

@@ -37,6 +37,7 @@ from checker.engines.engine import (
 from checker.liveness.counting import counting_system
 from checker.logic.formula import Op, member
 from checker.planning.lifeline import die_with
+from checker.planning.shortage import ENGINE_SIGNAL, RAN_OUT
 from checker.transition_system import Property, TransitionSystem
 
 _PATIENCE = 5.0
@@ -134,6 +135,8 @@ class Worker:
     def _died(self) -> Ended:
         self.ended = True
         self._process.join(_PATIENCE)
+        if self._process.exitcode == -ENGINE_SIGNAL:
+            return Ended(RAN_OUT)
         return Ended(f"its process {ending_of(self._process.exitcode)}")
 
 
@@ -194,6 +197,7 @@ def _work(
     # An interrupt from the terminal reaches both processes; what becomes of this one is for the parent to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(ENGINE_SIGNAL, signal.SIG_DFL)
     die_with(parent)
     last: tuple[object, ...]
     try:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checker.bundle import Failure, OwnError
 from checker.engines.engine import Progress
@@ -25,11 +25,15 @@ from checker.interrupts import deliver_again
 from checker.planning.engine_table import preload
 from checker.planning.lifeline import die_with
 from checker.planning.plan import Observer
+from checker.planning.shortage import ENGINE_SIGNAL, RAN_OUT, SHORTAGE, SOON
 from checker.planning.worker import can_fork, ending_of
 from checker.result import VariantReport
 from checker.work.executor import Memory, Watch
 from checker.work.item import Item, perform, unperformed
 from checker.work.parcel import Unpackable, pack, unpack_item, unpack_report
+
+if TYPE_CHECKING:
+    from checker.work.memory import Gauge
 
 DIED = "the worker process died"
 ATTEMPTS = 2
@@ -40,6 +44,12 @@ _TICK = 0.05
 """Seconds between two looks at whether somebody wants to end this."""
 _PATIENCE = 5.0
 """Seconds for a process that has given its report to end."""
+_SHORT = getattr(signal, "SIGUSR1", signal.SIGTERM)
+"""What tells an item's process that memory is short."""
+_MOMENT = 2.0
+"""Seconds for an item that is over its bound to make room, ..."""
+_MOST = 1.25
+"""... if it takes no more than this, in parts of the bound."""
 _PAUSE = 0.1
 """Seconds between two signs of life of an item."""
 
@@ -52,12 +62,21 @@ class _Running:
     attempt: int
     process: Any
     connection: Connection
+    gauge: Gauge | None = None
+    short_since: float | None = None
+    """When it was told that memory is short, if it still takes as much."""
+    over: bool = False
+    """Whether it was killed because it took more memory than it may."""
 
 
 class Processes:
-    """Performs items in so many processes at a time.  (See `checker.work.executor.Executor`.)"""
+    """Performs items in so many processes at a time.  (See `checker.work.executor.Executor`.)
 
-    def __init__(self, workers: int, memory: Memory | None = None) -> None:
+    bound: the memory in bytes that an item may take, with all its engines.  One that takes more loses its largest
+    engine; and where there is none, or that does not help, its life, and is undecided."""
+
+    def __init__(self, workers: int, memory: Memory | None = None, bound: int | None = None) -> None:
+        self._bound = bound
         self.interrupted = False
         self._workers = workers
         self._memory = memory
@@ -90,6 +109,8 @@ class Processes:
                     wait([each.connection for each in self._running], _TICK)
                     yield from self._hear()
                     self._heed()
+                    for each in self._running:
+                        self._measure(each)
             finally:
                 for each in self._running:
                     _end(each)
@@ -134,7 +155,15 @@ class Processes:
             yield number, unperformed(item, f"no process could be started for it: {error}")
             return
         theirs.close()
-        self._running.append(_Running(number, item, observer, attempt, process, ours))
+        gauge = self._gauge(process.pid)
+        self._running.append(_Running(number, item, observer, attempt, process, ours, gauge))
+
+    def _gauge(self, pid: int) -> Gauge | None:
+        if self._bound is None:
+            return None
+        from checker.work.memory import Gauge
+
+        return Gauge(pid, self._bound)
 
     def _preload(self, number: int, item: Item) -> None:
         """Where more than one process is forked off, what they import is imported once."""
@@ -180,13 +209,46 @@ class Processes:
         raise AssertionError(message)
 
     def _died(self, each: _Running) -> Iterator[tuple[int, VariantReport]]:
-        if self.interrupted:
+        if each.over:
+            assert each.gauge is not None
+            yield each.number, unperformed(each.item, f"{RAN_OUT}: more than {each.gauge.told}")
+        elif self.interrupted:
             yield each.number, unperformed(each.item, interrupted=True)
         elif each.attempt < ATTEMPTS:
             yield from self._begin(each.number, each.item, each.observer, each.attempt + 1)
         else:
             ending = ending_of(each.process.exitcode)
             yield each.number, unperformed(each.item, f"{DIED}, twice: it {ending}")
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+
+    def _measure(self, each: _Running) -> None:
+        """Sees to it that an item takes no more memory than it may."""
+        usage = None if each.gauge is None or each.over else each.gauge.read()
+        if each.gauge is None or usage is None:
+            return
+        over, largest = usage.total > each.gauge.bound, max(usage.engines.values(), default=0)
+        if usage.total <= each.gauge.bound * SOON:
+            each.short_since = None
+        elif usage.own >= largest and each.short_since is None:
+            each.short_since = time.monotonic()
+            if can_fork():
+                os.kill(each.process.pid, _SHORT)
+        elif over and usage.own >= largest and self._has_a_moment(each, usage.total):
+            pass
+        elif over and usage.engines:
+            with suppress(ProcessLookupError):
+                os.kill(max(usage.engines, key=lambda pid: usage.engines[pid]), ENGINE_SIGNAL)
+            each.gauge.forget()
+        elif over:
+            each.over = True
+            each.process.kill()
+
+    def _has_a_moment(self, each: _Running, total: int) -> bool:
+        """Whether an item that was told of the shortage may still make room."""
+        assert each.gauge is not None
+        assert each.short_since is not None
+        return can_fork() and time.monotonic() - each.short_since < _MOMENT and total <= each.gauge.bound * _MOST
 
     # -- an early end -------------------------------------------------------------------------------------------------
 
@@ -261,11 +323,17 @@ class _Sender:
         self._stopped = True
 
 
+def _note_shortage(number: int, frame: FrameType | None) -> None:
+    SHORTAGE.noticed = True
+
+
 def _work(content: Item | bytes, connection: Connection, parent: int) -> None:
     # An interrupt from the terminal reaches all processes; what becomes of this one is for the parent to say.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sender = _Sender(connection)
     signal.signal(signal.SIGTERM, sender.stop)
+    if can_fork():
+        signal.signal(_SHORT, _note_shortage)
     deliver_again(signal.SIGTERM)
     die_with(parent)
     item = unpack_item(content) if isinstance(content, bytes) else content
