@@ -88,7 +88,7 @@ jobs:
         run: pip install "${COUNTERPOINT:?set the variable COUNTERPOINT of the repository}"
       - name: Check the models
         run: >-
-          counterpoint check protocols --timeout 300 --github
+          counterpoint check protocols --timeout 300 --timeout-total 1500 --github
           --junit protocols.xml --sarif protocols.sarif --summary "$GITHUB_STEP_SUMMARY"
       - uses: actions/upload-artifact@v4
         if: always()

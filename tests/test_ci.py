@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -157,6 +158,69 @@ def test_hooks_fail_for_a_regression_alone(file: str, sample: Path) -> None:
     _, model, old, new = CHANGES["regression"]
     edit(sample / model, old, new)
     assert shell(command, sample).returncode == 1
+
+
+def test_pre_commit_itself_runs_the_hook_and_refuses_a_regression(sample: Path) -> None:
+    """In a repository as `counterpoint init` leaves it, with the command installed."""
+    pre_commit = f"'{sys.executable}' -m pre_commit"
+    home = {"PRE_COMMIT_HOME": str(sample.parent / "pre-commit"), "GIT_CONFIG_GLOBAL": os.devnull}
+    assert shell("git init -q . && git add -A", sample, **home).returncode == 0
+    done = shell(f"{pre_commit} run --all-files", sample, **home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^counterpoint check\.+Passed$", done.stdout, re.MULTILINE)
+    _, model, old, new = CHANGES["regression"]
+    edit(sample / model, old, new)
+    done = shell(f"git add -A && {pre_commit} run", sample, **home)
+    assert done.returncode == 1
+    assert "none_forgotten" in done.stdout
+    assert shell(f"{pre_commit} validate-manifest '{ROOT / '.pre-commit-hooks.yaml'}'", sample, **home).returncode == 0
+
+
+def test_every_step_of_the_action_runs(tmp_path: Path, sample: Path) -> None:
+    """Those that are commands, one after the other: it installs itself from its own folder, here without what it
+    depends on, and checks the sample with what it has installed."""
+    folder = tmp_path / "action"
+    kept = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "spec", "counterexamples", "checker", "models")
+    for name in kept:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        folder.mkdir(exist_ok=True)
+        copy(ROOT / name, folder / name)
+    (sample.parent / "bin" / "counterpoint").unlink()
+    (sample.parent / "bin" / "python").symlink_to(sys.executable)
+    action = load(ROOT / "action.yml")
+    defaults = {name: given["default"] for name, given in action["inputs"].items()}
+    steps = [step for step in action["runs"]["steps"] if "run" in step]
+    assert [step["uses"] for step in action["runs"]["steps"] if "uses" in step] == ["actions/setup-python@v5"]
+    for step in steps:
+        given = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: defaults[match[1]], value)
+            for name, value in step.get("env", {}).items()
+        }
+        done = shell(
+            step["run"],
+            sample,
+            RUNNER_TEMP=str(tmp_path / "runner"),
+            GITHUB_ACTION_PATH=str(folder),
+            GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"),
+            PIP_NO_DEPS="1",
+            PYTHONPATH=sysconfig.get_path("purelib"),
+            **given,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "all 4 expectations met" in done.stdout
+    assert "none" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    validate_junit(sample / defaults["junit"])
+    validate_sarif((sample / defaults["sarif"]).read_text(encoding="utf-8"))
+
+
+def test_workflows_ask_for_no_more_than_reading_and_let_nobody_write_commands() -> None:
+    """What a stranger may set (titles, branches, inputs) reaches a shell as a variable, never as text of a command."""
+    workflow = load(SAMPLE / ".github" / "workflows" / "protocols.yml")
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in workflow[True]
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all("permissions" not in job for job in workflow["jobs"].values())
+    assert not any("${{" in step.get("run", "") for step in [*steps, *load(ROOT / "action.yml")["runs"]["steps"]])
 
 
 @pytest.mark.parametrize(
