@@ -376,10 +376,11 @@ def test_the_smallest_refutation_is_that_of_the_smallest_numbers() -> None:
     assert found.command == "counterpoint check m.cpt -D N=2 -D S=1 --property low"
     # Of two that are as near, the one with the shorter run.
     outcomes = dict(swept.outcomes)
-    outcomes[(0, 1)] = replace(outcomes[(0, 1)], cells={"low": Cell(X, 4, "step")})
-    found = finding(replace(swept, outcomes=outcomes), LOW, "m.cpt", Options()).smallest
-    assert found is not None
-    assert found.point == (0, 1)
+    for steps, nearest in ((6, (1, 0)), (4, (0, 1))):
+        outcomes[(0, 1)] = replace(outcomes[(0, 1)], cells={"low": Cell(X, steps, "step")})
+        found = finding(replace(swept, outcomes=outcomes), LOW, "m.cpt", Options()).smallest
+        assert found is not None
+        assert found.point == nearest
 
 
 def test_cells_of_verdicts() -> None:
