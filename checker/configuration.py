@@ -39,6 +39,7 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         "states",
         "no-symmetry",
         "no-cache",
+        "workers",
         "json",
         *_EVERYWHERE,
     ),

@@ -24,8 +24,8 @@ from jsonschema import Draft202012Validator
 
 from checker import cli
 from checker.bundle import Failure
-from checker.commands import sweep as command
 from checker.result import VariantReport
+from checker.work import executor
 from checker.work.item import Item, perform
 from tests.command import ROOT, counterpoint, environment
 
@@ -243,8 +243,8 @@ def test_an_error_of_our_own_is_told_whatever_else_was_found(
         return VariantReport(None, "", None, report.scope, failures=(Failure("a contradiction"),)) if wrong else report
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(command, "perform", failing)
-    assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3", "--no-cache"]) == 3
+    monkeypatch.setattr(executor, "perform", failing)
+    assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3", "--no-cache", "--workers", "1"]) == 3
     out, err = capsys.readouterr()
     assert "internal error: a contradiction" in err
     assert "1 error of our own" in out
@@ -274,8 +274,8 @@ def test_time_that_ran_out_for_the_whole_sweep_leaves_the_rest_undecided(folder:
     assert counterpoint("sweep", "counter.cpt", *words, "--timeout-total", "100", folder=folder).returncode == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_was_decided(number: signal.Signals, folder: Path) -> None:
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGINT, "1"), (signal.SIGTERM, "1"), (signal.SIGINT, "2")])
+def test_an_interrupt_keeps_what_was_decided(number: signal.Signals, workers: str, folder: Path) -> None:
     # Eight threads count side by side: N = 0 is decided at once, N = 9 takes long.
     loops = "".join(f"  loop l{i} {{ db.x{i} := if db.x{i} < N then db.x{i} + 1 else 0 }}\n" for i in range(8))
     stores = "; ".join(f"durable x{i}: 0..9" for i in range(8))
@@ -283,8 +283,9 @@ def test_an_interrupt_keeps_what_was_decided(number: signal.Signals, folder: Pat
         f"const N: 0..9 = 1\nstore db {{ {stores} }}\nprocess P {{\n{loops}}}\n"
         "invariant apart: (db.x0 + db.x1 + db.x2 + db.x3 + db.x4 + db.x5 + db.x6 + db.x7) < 80\n"
     )
+    words = ["sweep", "slow.cpt", "-D", "N=0,9", "--engine", "search", "--workers", workers, "-o", "s.csv"]
     running = subprocess.Popen(
-        [sys.executable, "-m", "checker.cli", "sweep", "slow.cpt", "-D", "N=0,9", "--engine", "search", "-o", "s.csv"],
+        [sys.executable, "-m", "checker.cli", *words],
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -321,9 +322,22 @@ def test_points_with_the_same_model_are_checked_once(
         return perform(item, observer)  # type: ignore[arg-type]
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(command, "perform", counting)
+    monkeypatch.setattr(executor, "perform", counting)
     # `none` and no fault class at all are the same; another bound for faults is not, nor is another S.
-    words = ["sweep", "counter.cpt", "-D", "UNUSED=1..3", "-D", "S=1,2", "--max-faults", "0..1", "--json", "--no-cache"]
+    words = [
+        "sweep",
+        "counter.cpt",
+        "-D",
+        "UNUSED=1..3",
+        "-D",
+        "S=1,2",
+        "--max-faults",
+        "0..1",
+        "--json",
+        "--no-cache",
+        "--workers",
+        "1",
+    ]
     assert cli.execute(words) == 1
     document = json.loads(capsys.readouterr().out)
     SCHEMA.validate(document)
@@ -349,6 +363,16 @@ def test_models_that_differ_anywhere_are_all_checked(declared: str, folder: Path
     (folder / "m.cpt").write_text(f"const K: 1..3 = 1\n{declared}\nstore db {{ durable x: 0..9 }}\n")
     _, document = swept(folder, "m.cpt", "-D", "K=1,2")
     assert [point["same_as"] for point in document["points"]] == [None, None]
+
+
+def test_points_side_by_side_give_the_same_as_one_after_the_other(folder: Path) -> None:
+    words = ("counter.cpt", "-D", "N=1..4", "-D", "S=1..3", "--with", "on=true,false", "--no-cache")
+    documents = [swept(folder, *words, "--workers", workers)[1] for workers in ("1", "3")]
+    for document in documents:
+        for timed in (document, *document["points"]):
+            timed["seconds"] = 0
+        document["summary"] = document["summary"].rpartition(" in ")[0]
+    assert documents[0] == documents[1]
 
 
 def test_what_was_found_before_is_not_checked_again(folder: Path) -> None:

@@ -74,7 +74,7 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
     started = time.monotonic()
     reports: list[FileReport] = []
     unknown: UnknownNameError | None = None
-    for path, report in check_files(paths, options, _executor(arguments, len(paths), cache), watch, folder, wanted):
+    for path, report in check_files(paths, options, executor(arguments, len(paths), cache), watch, folder, wanted):
         if isinstance(report, UnknownNameError):
             if len(paths) == 1:
                 raise report
@@ -123,8 +123,8 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
     return code
 
 
-def _executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> Executor:
-    """Who performs the check's items."""
+def executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> Executor:
+    """Who performs the items of so many files, as the options say that tell where to check."""
     workers = default_workers() if arguments.workers is None else arguments.workers
     if workers == 1 and arguments.memory is None:
         return Here(cache)

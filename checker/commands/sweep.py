@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker import catalogue
 from checker.cache.place import opened
+from checker.commands.check import executor
 from checker.commands.trace import write_bytes, write_text
 from checker.console import Console
 from checker.exitcode import ExitCode
 from checker.options import Options, UsageError
 from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
-from checker.result import VariantReport
 from checker.suggestion import suggest
 from checker.sweeps.grid import Grid, Point, grid_of, require_room
 from checker.sweeps.report import render
 from checker.sweeps.report_json import document
 from checker.sweeps.sweep import Outcome, Plan, Subject, Sweep, in_order, subjects_of, with_variants
 from checker.time_limit import TimeLimit
-from checker.work.item import perform
+from checker.work.executor import Executor
 from spec import syntax
 from spec.snippet import draw
 
@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
     line = None if arguments.json else ProgressLine(console.err, console.error_page.columns)
     started = time.monotonic()
     try:
-        swept = _sweep(module, grid, asked, name, line, cache)
+        swept = _sweep(module, grid, asked, name, line, executor(arguments, 1, cache))
     finally:
         if line is not None:
             line.clear()
@@ -97,39 +97,41 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
 
 
 def _sweep(
-    module: syntax.Module, grid: Grid, asked: Options, name: str, line: ProgressLine | None, cache: Cache | None
+    module: syntax.Module, grid: Grid, asked: Options, name: str, line: ProgressLine | None, workers: Executor
 ) -> Sweep:
     """Raises UsageError.  An interrupt ends the sweep, and what was decided by then is kept."""
     outcomes: dict[Point, Outcome] = {}
-    subjects: dict[str, Subject] = {}
+    reported: dict[int, dict[str, Subject]] = {}
     interrupted = False
     try:
         plan = Plan(module, grid, asked)
         outcomes |= plan.outcomes
-        for point, report in _reports(plan, grid, line, cache):
-            subjects = subjects | subjects_of(report)
-            interrupted = interrupted or report.interrupted
+        for number, report in workers.run([item for _, item in plan.items], _watch(plan, grid, line)):
+            point = plan.items[number][0]
+            reported[number] = subjects_of(report)
             for outcome in plan.outcomes_of(point, report, grid.options(point, asked)):
                 outcomes[outcome.point] = outcome
     except KeyboardInterrupt:
         interrupted = True
+    subjects: dict[str, Subject] = {}
+    for number in sorted(reported):
+        subjects |= reported[number]
+    interrupted = interrupted or workers.interrupted
     return Sweep(name, module.doc, grid, in_order(subjects.values()), outcomes, interrupted)
 
 
-def _reports(
-    plan: Plan, grid: Grid, line: ProgressLine | None, cache: Cache | None
-) -> Iterator[tuple[Point, VariantReport]]:
-    observer: Observer = Silence() if line is None else line
-    if line is not None:
-        line.begin("")
-    total = len(plan.items)
-    for number, (point, item) in enumerate(plan.items, 1):
-        if line is not None:
-            line.advance(f"{number} of {total} points: {grid.name(point)}")
-        report = perform(item, observer) if cache is None else cache.perform(item, observer)
-        yield point, report
-        if report.interrupted:
-            return
+def _watch(plan: Plan, grid: Grid, line: ProgressLine | None) -> Callable[[int], Observer]:
+    """Who watches the item of a number, and tells that it begins."""
+    if line is None:
+        return lambda number: Silence()
+    line.begin("")
+
+    def watch(number: int) -> Observer:
+        name = f"{number + 1} of {len(plan.items)} points: {grid.name(plan.items[number][0])}"
+        line.advance(name)
+        return line.of(name)
+
+    return watch
 
 
 def _form(file: str) -> str:
