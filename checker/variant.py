@@ -22,7 +22,7 @@ from checker.engines.engine import Undecided as NotDecided
 from checker.faultsets import parse_faults
 from checker.liveness.fairness_search import FairnessSearch
 from checker.lower import Lowered, LoweringLimit, lower
-from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS
+from checker.lowering.properties import MODEL_ERRORS, STUCK_THREADS, assertions
 from checker.needs.instances import split
 from checker.needs.needs import Needs, judge_needs
 from checker.needs.search import NeedsSearch
@@ -402,6 +402,9 @@ class _Check:
         for declared in self.model.properties:
             if declared.name not in known and is_wanted(declared.name, self.checked, self.options):
                 self._leave_open(declared.name, declared.form, reason, declared.span, declared.doc)
+        for name in (MODEL_ERRORS, *assertions(self.model)):
+            if name not in known:
+                self._leave_open(name, PropertyForm.INVARIANT, reason)
         if STUCK_THREADS not in known and looks_for_stuck_threads(self.checked, self.options):
             self._leave_open(STUCK_THREADS, PropertyForm.RECOVERABLE, reason)
         told = {result.name for result in self.scenarios}
