@@ -409,6 +409,19 @@ def test_what_a_sweep_keeps_lacks_nothing_that_a_check_wants(folder: Path) -> No
     assert "(from the cache)" in again.stdout
 
 
+def test_assertions_of_threads_that_are_left_out_are_nothing_to_check(folder: Path) -> None:
+    (folder / "a.cpt").write_text(
+        "switch on: bool = true\nstore db { durable x: 0..4 }\n"
+        "process P { loop up when on { await db.x < 2; db.x := db.x + 1; assert db.x < 2 } }\n"
+    )
+    code, document = swept(folder, "a.cpt", "--with", "on=true,false")
+    assert code == 1
+    found = {each["name"]: each["where"] for each in document["properties"]}
+    assert found["assert_3"] == ["refuted where on = true; nothing to check elsewhere"]
+    assert document["summary"].startswith("2 points, ")
+    assert "nothing to check" not in document["summary"]
+
+
 def test_proofs_that_say_nothing_are_told_with_where(folder: Path) -> None:
     """The counter never comes to 3 where N <= 2, so there a promise about 3 is an empty one."""
     (folder / "promise.cpt").write_text(

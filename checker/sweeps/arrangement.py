@@ -44,7 +44,7 @@ def shown(sweep: Sweep) -> tuple[list[Subject], list[Subject]]:
     for subject in sweep.subjects:
         answers = {sweep.cell(subject, point).answer for point in sweep.grid.points()}
         answers -= {Answer.REJECTED}
-        plain = not subject.asked_by_name and (answers <= {*GOOD} or answers == {Answer.HOLDS_TO})
+        plain = not subject.asked_by_name and (answers <= {*GOOD, Answer.ABSENT} or answers == {Answer.HOLDS_TO})
         (told if plain else tabled).append(subject)
     return (tabled, told) if tabled else (told, [])
 

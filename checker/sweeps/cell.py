@@ -34,6 +34,9 @@ class Answer(Enum):
     UNREACHABLE = "unreachable"
     RUNS = "runs"
     NOT_A_RUN = "not a run"
+    ABSENT = "nothing to check"
+    """The model has no such thing at this point: an assertion of a thread that is not there, or nothing that could be
+    stuck."""
     REJECTED = "rejected by the model"
     NOT_CHECKED = "not checked"
     """The sweep was stopped before."""
@@ -45,7 +48,7 @@ class Answer(Enum):
 
 GOOD = (Answer.PROVED, Answer.REACHED, Answer.RUNS)
 OPEN = (Answer.UNDECIDED, Answer.HOLDS_TO)
-NEUTRAL = (Answer.UNREACHABLE, Answer.NOT_A_RUN)
+NEUTRAL = (Answer.UNREACHABLE, Answer.NOT_A_RUN, Answer.ABSENT)
 """What nobody said that it should be otherwise, as in `check`."""
 
 

@@ -152,7 +152,9 @@ def placed(sweep: Sweep, points: Sequence[Point]) -> str:
 def summary(sweep: Sweep, seconds: float) -> str:
     """`12 points (4 from the cache), 2 properties: 6 refuted, 18 proved in 0.8 s`."""
     cells = [sweep.cell(subject, point) for subject in sweep.subjects for point in sweep.grid.points()]
-    counts: Counter[Answer] = Counter(cell.answer for cell in cells if cell.answer is not Answer.REJECTED)
+    counts: Counter[Answer] = Counter(
+        cell.answer for cell in cells if cell.answer not in (Answer.REJECTED, Answer.ABSENT)
+    )
     order = [Answer.REFUTED, *OPEN, *GOOD]
     order += [answer for answer in Answer if answer not in order]
     told = [f"{counts[answer]:,} {answer.value}" for answer in order if counts[answer]]

@@ -68,6 +68,7 @@ _LOOKS = {
     Answer.UNDECIDED: "undecided",
     Answer.UNREACHABLE: "neutral",
     Answer.NOT_A_RUN: "neutral",
+    Answer.ABSENT: "neutral",
     Answer.REJECTED: "rejected",
     Answer.NOT_CHECKED: "unchecked",
 }
@@ -76,7 +77,7 @@ _LEGEND = (
     ("proved", Answer.PROVED, "proved, or reached; darker: a larger proof, a longer run"),
     ("refuted", Answer.REFUTED, "refuted; darker: a shorter run"),
     ("undecided", Answer.UNDECIDED, "undecided, or only up to a depth"),
-    ("neutral", Answer.UNREACHABLE, "unreachable, or not a run"),
+    ("neutral", Answer.UNREACHABLE, "unreachable, not a run, or nothing to check"),
     ("rejected", Answer.REJECTED, "the model rejects these values"),
     ("unchecked", Answer.NOT_CHECKED, "not checked"),
 )

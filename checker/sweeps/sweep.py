@@ -25,6 +25,7 @@ from spec.typed import Model
 CONTRADICTED = "E233"
 """The code of an error that says: the model itself excludes these values."""
 
+NOT_CHECKED = Cell(Answer.NOT_CHECKED)
 _EMPTY = (RemarkKind.VACUOUS, RemarkKind.UNCHANGING)
 
 
@@ -46,6 +47,7 @@ class Outcome:
     """What came of one point.
 
     cells     by the names of their subjects
+    rest      what is known of subjects that have no cell
     kept      whether the verdicts were found earlier, and come from the cache
     seconds   how long its own check took; 0 when it took none
     same_as   the earlier point whose model is the same, so that its verdicts are this one's too
@@ -56,6 +58,7 @@ class Outcome:
 
     point: Point
     cells: Mapping[str, Cell] = field(default_factory=dict)
+    rest: Cell = NOT_CHECKED
     seconds: float = 0.0
     same_as: Point | None = None
     errors: tuple[Diagnostic, ...] = ()
@@ -83,10 +86,10 @@ class Sweep:
     def cell(self, subject: Subject, point: Point) -> Cell:
         outcome = self.outcomes.get(point)
         if outcome is None:
-            return Cell(Answer.NOT_CHECKED)
+            return NOT_CHECKED
         if outcome.rejected:
             return Cell(Answer.REJECTED, detail=outcome.errors[0].message)
-        return outcome.cells.get(subject.name, Cell(Answer.NOT_CHECKED))
+        return outcome.cells.get(subject.name, outcome.rest)
 
     @property
     def rejected(self) -> list[Outcome]:
@@ -175,9 +178,21 @@ class Plan:
         remarks = tuple(remark for remark in report.remarks if remark.kind in _EMPTY)
         code = report.code(options)
         kept = report.decided is not None
-        yield Outcome(point, cells, report.seconds, failures=report.failures, remarks=remarks, code=code, kept=kept)
+        rest = _rest(report)
+        yield Outcome(
+            point, cells, rest, report.seconds, failures=report.failures, remarks=remarks, code=code, kept=kept
+        )
         for other in self.same[point]:
-            yield Outcome(other, cells, same_as=point, remarks=remarks, code=code)
+            yield Outcome(other, cells, rest, same_as=point, remarks=remarks, code=code)
+
+
+def _rest(report: VariantReport) -> Cell:
+    """What is known of a property that a report says nothing of, and that other points have."""
+    if report.interrupted:
+        return NOT_CHECKED
+    if report.cut_short is not None or report.failures or not report.begun:
+        return Cell(Answer.UNDECIDED, detail=report.cut_short or "the check of the point was cut short")
+    return Cell(Answer.ABSENT)
 
 
 def _content(model: Model) -> tuple[object, ...]:

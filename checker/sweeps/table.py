@@ -27,11 +27,15 @@ _MEANINGS = {
     Answer.REFUTED: "refuted; the steps of the shortest run",
     Answer.UNDECIDED: "undecided",
     Answer.HOLDS_TO: "undecided beyond so many steps",
-    Answer.UNREACHABLE: "unreachable, or not a run",
+    Answer.UNREACHABLE: "unreachable, not a run, or nothing to check",
     Answer.REJECTED: "the model rejects these values",
     Answer.NOT_CHECKED: "not checked",
 }
-_SAME = {Answer.RUNS: Answer.REACHED, Answer.NOT_A_RUN: Answer.UNREACHABLE}
+_SAME = {
+    Answer.RUNS: Answer.REACHED,
+    Answer.NOT_A_RUN: Answer.UNREACHABLE,
+    Answer.ABSENT: Answer.UNREACHABLE,
+}
 """What has the sign and the meaning of another answer."""
 
 
@@ -44,7 +48,7 @@ def sign(answer: Answer, unicode: bool) -> str:
             return "✗" if unicode else "x"
         case Answer.HOLDS_TO | Answer.UNDECIDED:
             return "?"
-        case Answer.UNREACHABLE | Answer.NOT_A_RUN:
+        case Answer.UNREACHABLE | Answer.NOT_A_RUN | Answer.ABSENT:
             return "·" if unicode else "."
         case Answer.REJECTED:
             return "–" if unicode else "-"

@@ -16,9 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checker.bundle import Failure
 from checker.check import check_module
 from checker.exitcode import ExitCode
 from checker.options import Options, UsageError
+from checker.result import VariantReport
 from checker.sweeps.arrangement import shown, tables
 from checker.sweeps.axis import Axis, Role, values_of
 from checker.sweeps.cell import Answer, Cell, cell_of
@@ -29,9 +31,9 @@ from checker.sweeps.page import page as html_page
 from checker.sweeps.region import accounts, answer_at, idle, where, words
 from checker.sweeps.report import render
 from checker.sweeps.spreadsheet import spreadsheet
-from checker.sweeps.sweep import Outcome, Subject, Sweep
+from checker.sweeps.sweep import Outcome, Plan, Subject, Sweep
 from checker.sweeps.table import size
-from checker.verdict import Covered, HoldsTo, NotARun, Refuted, UncoveredTo, Undecided
+from checker.verdict import Covered, HoldsTo, NotARun, Refuted, Scope, UncoveredTo, Undecided
 from counterexamples.render.page import Page, cells
 from counterexamples.spacetime.shapes import Label
 from spec.diagnostic import Diagnostic
@@ -383,12 +385,14 @@ def test_the_smallest_refutation_is_that_of_the_smallest_numbers() -> None:
         assert found.point == nearest
 
 
+COUNTER = parse(
+    Source("m.cpt", "store db { durable x: 0..1 }\nprocess P { task t { db.x := 1 } }\ninvariant low: db.x == 0\n")
+)
+assert isinstance(COUNTER, File)
+
+
 def test_cells_of_verdicts() -> None:
-    file = parse(
-        Source("m.cpt", "store db { durable x: 0..1 }\nprocess P { task t { db.x := 1 } }\ninvariant low: db.x == 0\n")
-    )
-    assert isinstance(file, File)
-    report = check_module(Module(file.source, file.doc, file.items), Options())
+    report = check_module(Module(COUNTER.source, COUNTER.doc, COUNTER.items), Options())
     low = report.variants[0].properties[0].verdict
     assert isinstance(low, Refuted)
     assert cell_of(low, False) == Cell(X, 1, "step", False)
@@ -399,6 +403,22 @@ def test_cells_of_verdicts() -> None:
     assert cell_of(Undecided("why"), False) == Cell(U, detail="why")
     assert cell_of(Undecided("interrupted"), True) == Cell(Answer.NOT_CHECKED)
     assert cell_of(NotARun(1, "crash P"), False).answer is Answer.NOT_A_RUN
+
+
+def test_what_a_report_does_not_speak_of_is_never_taken_for_proved() -> None:
+    plan = Plan(Module(COUNTER.source, COUNTER.doc, COUNTER.items), Grid(()), Options())
+    stopped = Cell(U, detail="the check of the point was cut short")
+    whole = VariantReport(None, "", None, Scope((), None))
+    for report, expected in (
+        (whole, Cell(Answer.ABSENT)),
+        (replace(whole, interrupted=True), Cell(Answer.NOT_CHECKED)),
+        (replace(whole, cut_short="the model is too large"), Cell(U, detail="the model is too large")),
+        (replace(whole, failures=(Failure("a contradiction"),)), stopped),
+        (replace(whole, begun=False), stopped),
+    ):
+        (outcome,) = plan.outcomes_of((), report, Options())
+        swept = Sweep("m.cpt", "", Grid(()), (LOW,), {(): outcome})
+        assert swept.cell(LOW, ()) == expected
 
 
 def test_reasons_are_placed_where_there_are_several() -> None:
