@@ -19,6 +19,7 @@ from checker.liveness.fairness_needs import Assumptions, Needed, Relied
 from checker.liveness.fairness_search import Broken, FairnessSearch
 from checker.options import Options
 from checker.planning.plan import Silence
+from checker.time_limit import TimeLimit
 from checker.transition_system import Form, Property
 from checker.verdict import PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.trace import Trace
@@ -46,7 +47,7 @@ class MadeUp(FairnessSearch):
 
     def __init__(self, of: Model, lassos: list[Broken], unknown: bool = False) -> None:
         context = Context((), {})
-        super().__init__(_Lowered(of), Options(), Silence(), context, time.monotonic() + 100)  # type: ignore[arg-type]
+        super().__init__(_Lowered(of), Options(), Silence(), context, TimeLimit(time.monotonic() + 100))  # type: ignore[arg-type]
         self.lassos = lassos
         self.unknown = unknown
         self.asked: list[dict[Assumption, Fairness]] = []

@@ -11,6 +11,7 @@ from checker.lower import Lowered, lower
 from checker.options import Options
 from checker.planning.plan import Silence
 from checker.story import tell
+from checker.time_limit import TimeLimit
 from checker.verdict import NotARun, Runs
 from spec.interpreter import Interpreter
 from spec.load import load
@@ -82,7 +83,7 @@ def scenario(checked: Checked, name: str) -> Scenario:
 def test_both_agree(name: str, checked: Checked, lowered: Lowered) -> None:
     interpreter = Interpreter(checked.model)
     expected = run_scenario(interpreter, scenario(checked, name), 200_000)
-    found = tell(scenario(checked, name), lowered, interpreter, Options(), Silence(), time.monotonic() + 60)
+    found = tell(scenario(checked, name), lowered, interpreter, Options(), Silence(), TimeLimit(time.monotonic() + 60))
     match expected:
         case Run(events=events):
             assert isinstance(found, Runs)
@@ -114,6 +115,11 @@ def test_what_the_stories_mean(name: str, runs: bool, checked: Checked, lowered:
     """By hand: two ids allow two requests; the push comes after the insert; two jobs are never three; in the first
     state no row is there; a push that was lost leaves the queue empty."""
     found = tell(
-        scenario(checked, name), lowered, Interpreter(checked.model), Options(), Silence(), time.monotonic() + 60
+        scenario(checked, name),
+        lowered,
+        Interpreter(checked.model),
+        Options(),
+        Silence(),
+        TimeLimit(time.monotonic() + 60),
     )
     assert isinstance(found, Runs if runs else NotARun)

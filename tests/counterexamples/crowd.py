@@ -67,8 +67,8 @@ CROWD = CROWD.replace(
     "    busy := false\n  }\n}", "    busy := false\n  }\n  on note(j: Job) { db.cache[j] := false }\n}"
 )
 
-LONG = "a_name_of_two_hundred_characters_" * 6 + "xx"
-WIDE = "W" * 200
+LONG = "a_name_of_two_hundred_characters_" * 5 + "x" * 29
+WIDE = "W" * 199
 """Names in models are ASCII; other scripts stand in the names of steps."""
 HOSTILE = f"""\
 enum Status {{ {LONG.upper()}, {WIDE}, DONE }}
