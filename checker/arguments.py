@@ -159,7 +159,7 @@ def _check(commands: argparse._SubParsersAction[_Parser]) -> None:
     _symmetry(asked)
     asked.add_argument("--strict", action="store_true", help="warnings count as failures")
     _cache(asked)
-    _work(check.add_argument_group("where to check"), "variants")
+    _work(check.add_argument_group("where to check"), "variant")
     shown = check.add_argument_group("what to show")
     shown.add_argument(
         "--certificate", metavar="FILE", help="write what proves the properties to FILE (one variant of one model)"
@@ -283,7 +283,7 @@ def _sweep(commands: argparse._SubParsersAction[_Parser]) -> None:
     _states(asked)
     _symmetry(asked)
     _cache(asked)
-    _work(sweep.add_argument_group("where to check"), "points")
+    _work(sweep.add_argument_group("where to check"), "point")
     shown = sweep.add_argument_group("what to show")
     shown.add_argument(
         "--output",
@@ -471,16 +471,16 @@ def _symmetry(options: _Options) -> None:
     options.add_argument("--no-symmetry", action="store_true", help="do not use the symmetry of ids and instances")
 
 
-def _work(options: _Options, items: str) -> None:
-    """Of the commands whose work is cut into items; items: what those are."""
+def _work(options: _Options, item: str) -> None:
+    """Of the commands whose work is cut into items; item: what one of those is."""
     options.add_argument(
         "--workers",
         type=_positive,
         metavar="N",
-        help=f"so many {items} at a time, in processes of their own (default: half of the processors, at most 4)",
+        help=f"so many {item}s at a time, in processes of their own (default: half of the processors, at most 4)",
     )
     options.add_argument(
-        "--memory", type=_size, metavar="SIZE", help="for each variant, such as 500M or 2G; beyond, it is undecided"
+        "--memory", type=_size, metavar="SIZE", help=f"for each {item}, such as 500M or 2G; beyond, it is undecided"
     )
 
 

@@ -40,6 +40,7 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         "no-symmetry",
         "no-cache",
         "workers",
+        "memory",
         "json",
         *_EVERYWHERE,
     ),

@@ -171,6 +171,7 @@ def test_exit_codes(folder: Path) -> None:
 
     low = ("--property", "low")
     assert code("-D", "N=1,2", "-D", "S=2", *low) == 0
+    assert code("-D", "N=1,2", "-D", "S=2", "--workers", "2", "--memory", "500M", "--no-cache", *low) == 0
     # A cover that is not reached anywhere is refuted by nobody.
     assert code("-D", "N=1,2", "-D", "S=2") == 0
     assert code("-D", "N=1,2", *low) == 1
@@ -477,10 +478,14 @@ def test_the_same_sweep_gives_the_same_picture_byte_for_byte(folder: Path) -> No
 
 def test_options_in_a_file(folder: Path) -> None:
     (folder / "counterpoint.toml").write_text(
-        'faults = "none"\nmax-faults = 1\nproperty = "low"\nno-symmetry = true\nneeds = true\n[D]\nN = "1..3"\n'
+        'faults = "none"\nmax-faults = 1\nproperty = "low"\nno-symmetry = true\nneeds = true\nmemory = "500M"\n'
+        '[D]\nN = "1..3"\n'
     )
     done = counterpoint("sweep", "counter.cpt", folder=folder)
-    assert done.stdout.split("\n")[0] == "options of counterpoint.toml: faults, max-faults, property, no-symmetry, D"
+    assert (
+        done.stdout.split("\n")[0]
+        == "options of counterpoint.toml: faults, max-faults, property, no-symmetry, memory, D"
+    )
     assert "  3 points: N = 1..3" in done.stdout
     assert "  with max-faults = 1, faults = none" in done.stdout
     done = counterpoint("sweep", "counter.cpt", "-D", "S=2", "--max-faults", "0,1", folder=folder)
