@@ -25,7 +25,7 @@ from checker.console import Console
 from checker.differences.change import ChangeKind, Effect
 from checker.differences.verdicts import compare_results, compare_tolerance
 from checker.exitcode import ExitCode
-from checker.needs.needs import Needs, Tolerated
+from checker.needs.needs import Needs, Tolerated, Unsettled
 from checker.options import Options, UsageError
 from checker.result import Judged, ScenarioResult
 from checker.verdict import Judgement, NotARun, Proved
@@ -571,7 +571,7 @@ def test_what_was_tolerated_and_is_not_decided_now() -> None:
     crash = FaultClass(FaultKind.CRASH, "P", None, True, Span(Source("m", ""), 0, 0))
     proof = cast(Proved, None)
     safe = Needs((crash,), (), (Tolerated(frozenset([crash]), proof),))
-    doubt = Needs((crash,), (), (Tolerated(frozenset(), proof),), (frozenset([crash]),), "no time")
+    doubt = Needs((crash,), (), (Tolerated(frozenset(), proof),), (Unsettled(frozenset([crash])),), "no time")
     assert [(c.kind, c.effect) for c in compare_tolerance(None, "p", safe, doubt)] == [
         (ChangeKind.TOLERANCE_OPEN, Effect.OPEN)
     ]

@@ -221,10 +221,10 @@ def broken(*faults: object, minimal: bool = True) -> Breaking:
 
 
 def test_partial_answers_miss_only_what_they_contradict() -> None:
-    some = Needs((A, B), (broken(A, B, minimal=False),), (), (frozenset(),), "why")
+    some = Needs((A, B), (broken(A, B, minimal=False),), (), (Unsettled(frozenset()),), "why")
     assert judge_needs([frozenset({A, B})], some) is Judgement.INCONCLUSIVE
     assert judge_needs([frozenset({A})], some) is Judgement.INCONCLUSIVE
-    smaller = Needs((A, B), (broken(A),), (), (frozenset({B}),), "why")
+    smaller = Needs((A, B), (broken(A),), (), (Unsettled(frozenset({B})),), "why")
     assert judge_needs([frozenset({A, B})], smaller) is Judgement.MISSED
     assert judge_needs([frozenset({B})], smaller) is Judgement.MISSED
     assert judge_needs([frozenset({A})], smaller) is Judgement.INCONCLUSIVE
