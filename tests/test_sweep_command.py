@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -463,6 +464,19 @@ def test_files_of_all_kinds_besides_the_report(folder: Path) -> None:
         expected = by_hand(int(row["N"]), int(row["S"]), True).get(row["property"])
         if expected is not None:
             assert (row["verdict"], row["amount"]) == (expected[0], str(expected[1] or ""))
+
+
+def test_a_name_of_a_file_is_harmless_wherever_it_is_shown(folder: Path) -> None:
+    name = "a\x1b[31m\u202e&<i>.cpt"
+    (folder / name).write_text(COUNTER)
+    chosen = [word for form in ("svg", "html", "csv", "json") for word in ("-o", f"out.{form}")]
+    done = counterpoint("sweep", name, "-D", "N=1,2", *chosen, folder=folder)
+    assert done.returncode == 1
+    for text in (done.stdout, done.stderr, *((folder / f"out.{form}").read_text() for form in ("svg", "html", "csv"))):
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert "<i>" not in text or text == done.stdout
+    ET.fromstring((folder / "out.svg").read_text())
+    SCHEMA.validate(json.loads((folder / "out.json").read_text()))
 
 
 def test_the_same_sweep_gives_the_same_picture_byte_for_byte(folder: Path) -> None:

@@ -138,7 +138,7 @@ class _Layout:
             plain = [each.name for each in shown(self.sweep)[1]]
             groups.append(self.sentences(plain))
         groups.append(self.legend())
-        title = f"{self.sweep.model}: {', '.join(asked_for(self.sweep))}"
+        title = visible(f"{self.sweep.model}: {', '.join(asked_for(self.sweep))}")
         right = max(area.right for group in groups for shape in group.all_shapes() if (area := _area(shape)))
         return Picture(right + _MARGIN, self.y + _MARGIN - 8, title, self.summary(), tuple(groups))
 
@@ -148,7 +148,7 @@ class _Layout:
         for subject in self.sweep.subjects:
             found = finding(self.sweep, subject, self.model, self.asked)
             lines.append(f"{subject.name}: {'; '.join(found.sentences)}.")
-        return " ".join(lines)
+        return visible(" ".join(lines))
 
     # ----------------------------------------------------------------------------------------------------- sections
 
@@ -228,7 +228,7 @@ class _Layout:
         for place, (name, row) in enumerate(zip(table.rows, table.cells, strict=True)):
             at = left
             label = shorten(visible(name), block.name_width - _PAD, _TEXT)
-            yield Label(x, y + _ROW / 2 + 4.2, label, _TEXT, tip=name if label != visible(name) else None)
+            yield Label(x, y + _ROW / 2 + 4.2, label, _TEXT, tip=visible(name) if label != visible(name) else None)
             for column, (cell, width) in enumerate(zip(row, block.widths, strict=True)):
                 shade = self.shades.of(table.name_at(place, column), cell)
                 yield from self.cell(cell, shade, Area(at + _GAP, y, at + _GAP + width, y + _ROW))
