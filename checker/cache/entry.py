@@ -28,15 +28,18 @@ def write(entry: Entry, key: str) -> bytes:
     """The content of the file."""
     told = {"decided": entry.decided, "seconds": entry.seconds, "report": entry.report}
     body = json.dumps(told, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
-    head = {"schema": SCHEMA, "key": key, "sha256": hashlib.sha256(body).hexdigest()}
-    return json.dumps(head).encode("ascii") + b"\n" + body
+    return _head(key, body) + b"\n" + body
+
+
+def _head(key: str, body: bytes) -> bytes:
+    told = {"schema": SCHEMA, "key": key, "sha256": hashlib.sha256(body).hexdigest()}
+    return json.dumps(told).encode("ascii")
 
 
 def read(text: bytes, key: str) -> Entry:
     """The entry in a file.  Raises ValueError or RecursionError for anything but what `write` has made for the key."""
-    first, _, body = text.partition(b"\n")
-    head = json.loads(first)
-    if head != {"schema": SCHEMA, "key": key, "sha256": hashlib.sha256(body).hexdigest()}:
+    head, _, body = text.partition(b"\n")
+    if head != _head(key, body):
         raise ValueError("the file is of another key or version, or damaged")
     told = json.loads(body)
     if not isinstance(told, dict) or told.keys() != {"decided", "seconds", "report"}:
