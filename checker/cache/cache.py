@@ -94,15 +94,15 @@ class Cache:
         if not self._identity.is_still_true():
             self._note("the result is not kept: the files of counterpoint itself have changed meanwhile")
             return
-        try:
-            told = encode_report(report, Subject(item))
-        except (ValueError, KeyError, AssertionError):
-            # A report of a shape that is not kept.
-            return
         decided = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         seconds = _seconds(item.options) if may_improve(report) else None
         try:
-            self._folder.write(key, file.write(Entry(decided, seconds, told), key))
+            text = file.write(Entry(decided, seconds, encode_report(report, Subject(item))), key)
+        except Exception:
+            # A report of a shape that is not kept.  Nothing that goes wrong here is worth the verdicts.
+            return
+        try:
+            self._folder.write(key, text)
         except OSError as error:
             self._note(f"results cannot be kept: {error}")
 
