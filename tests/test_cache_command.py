@@ -73,6 +73,24 @@ def _stripped(content: Any) -> Any:
             return content
 
 
+def test_workers_keep_and_are_not_asked_for_what_is_kept(folder: Path) -> None:
+    """What processes have found is kept as what is found without them, and a run of either kind uses it."""
+    model = str(ROOT / "docs" / "tutorial" / "5_rescan.cpt")
+    for name, workers in (("alone", "1"), ("together", "2")):
+        first = counterpoint("check", model, "--workers", workers, "--cache", name, folder=folder)
+        assert (first.returncode, first.stderr) == (ExitCode.MET, "")
+        assert "1 model, 2 variants, 6 properties" in first.stdout
+        for again in ("1", "2"):
+            done = counterpoint("check", model, "--workers", again, "--cache", name, folder=folder)
+            assert "1 model, 2 variants (all from the cache), 6 properties" in done.stdout
+            assert unmarked(done.stdout) == unmarked(first.stdout)
+    told = [
+        {path.name: re.sub(rb'^.*\n{"decided":"[^"]*"', b"", path.read_bytes()) for path in kept(folder / name)}
+        for name in ("alone", "together")
+    ]
+    assert told[0] == told[1]
+
+
 def test_json_says_when_it_was_decided(folder: Path) -> None:
     arguments = ("check", MODEL, "--json", "--cache", "kept")
     before = time.time()
