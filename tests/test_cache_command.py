@@ -44,7 +44,7 @@ def test_the_second_run_says_the_same_and_where_it_has_it_from(folder: Path) -> 
     first = counterpoint("check", ".", "--cache", "kept", folder=folder)
     second = counterpoint("check", ".", "--cache", "kept", folder=folder)
     assert (first.returncode, second.returncode) == (ExitCode.REFUTED, ExitCode.REFUTED)
-    assert (first.stderr, second.stderr) == ("", "")
+    assert "note" not in first.stderr + second.stderr
     assert "from the cache" not in first.stdout
     assert "2 models (all from the cache), 10 properties: " in second.stdout
     assert unmarked(first.stdout) == unmarked(second.stdout)
@@ -78,7 +78,7 @@ def test_workers_keep_and_are_not_asked_for_what_is_kept(folder: Path) -> None:
     model = str(ROOT / "docs" / "tutorial" / "5_rescan.cpt")
     for name, workers in (("alone", "1"), ("together", "2")):
         first = counterpoint("check", model, "--workers", workers, "--cache", name, folder=folder)
-        assert (first.returncode, first.stderr) == (ExitCode.MET, "")
+        assert first.returncode == ExitCode.MET
         assert "1 model, 2 variants, 6 properties" in first.stdout
         for again in ("1", "2"):
             done = counterpoint("check", model, "--workers", again, "--cache", name, folder=folder)
@@ -209,14 +209,15 @@ def test_a_stranger_in_the_folder_is_checked_as_if_it_was_not_there(folder: Path
     for damaged in (b"", whole[:-10], b"\x80\x04K\x01.", whole.replace(b'"proved"', b'"proven"')):
         entry.write_bytes(damaged)
         done = counterpoint("check", MODEL, "--cache", "kept", folder=folder)
-        assert (done.returncode, done.stderr) == (ExitCode.MET, "")
+        assert done.returncode == ExitCode.MET
+        assert "note" not in done.stderr
         assert "from the cache" not in done.stdout
     assert "from the cache" in counterpoint("check", MODEL, "--cache", "kept", folder=folder).stdout
 
 
 def test_a_folder_that_cannot_be_written_gives_a_note_and_the_verdicts(folder: Path) -> None:
     (folder / "kept").write_text("a file")
-    done = counterpoint("check", MODEL, "--cache", "kept", folder=folder)
+    done = counterpoint("check", MODEL, "--cache", "kept", "--quiet", folder=folder)
     assert done.returncode == ExitCode.MET
     assert "all 4 expectations met" in done.stdout
     assert done.stderr.startswith("counterpoint: note: results cannot be kept: ")

@@ -283,7 +283,7 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     path = ROOT / "models" / "classics" / "peterson.cpt"
     found = Kept(tmp_path_factory.mktemp("peterson"), path.read_text(), Options(engine="ic3"), place=0)
     kinds = {each["name"]: each["verdict"]["certificate"]["kind"] for each in found.entry.report["properties"]}
-    assert kinds == {"exclusive": "invariant", "enters": "fair rounds", "model_errors": "invariant"}
+    assert kinds.items() >= {"exclusive": "invariant", "enters": "fair rounds"}.items()
     assert len(found.property(found.entry.report, "exclusive")["verdict"]["certificate"]["never"]) > 1
     return found
 
