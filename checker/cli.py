@@ -11,10 +11,10 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from checker.arguments import COMMANDS, parse
-from checker.console import Console
+from checker.console import Console, OutputError
 from checker.exitcode import ExitCode
 from checker.interrupts import deliver_again
 from checker.options import UsageError
@@ -31,13 +31,21 @@ BROKEN_PIPE = 128 + 13
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command and exits with its code (see `checker.exitcode`)."""
+    _open_streams()
     signal.signal(signal.SIGTERM, _interrupt)
     deliver_again(signal.SIGINT)
-    code = execute(sys.argv[1:] if arguments is None else arguments)
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_stdout()
+        code = execute(sys.argv[1:] if arguments is None else arguments)
+    except SystemExit as ended:  # --help and --version
+        code = ended.code if isinstance(ended.code, int) else 0
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            _discard(stream)
+        except OSError:
+            _discard(stream)
+            code = code or ExitCode.MODEL
     sys.exit(code)
 
 
@@ -71,8 +79,12 @@ def execute(arguments: Sequence[str]) -> int:
         console.tell(f"counterpoint: the model cannot be followed: {limit}")
         return ExitCode.INCONCLUSIVE
     except BrokenPipeError:
-        _discard_stdout()
+        _discard(sys.stdout)
         return BROKEN_PIPE
+    except OutputError as error:
+        _discard(sys.stdout)
+        console.tell(f"counterpoint: {error}")
+        return ExitCode.MODEL
     except KeyboardInterrupt:
         console.tell("counterpoint: interrupted")
         return ExitCode.INCONCLUSIVE
@@ -101,9 +113,23 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _discard_stdout() -> None:
-    """Lets Python's own flush at exit succeed after the reader of a pipe has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _discard(stream: TextIO) -> None:
+    """Lets Python's own flush at exit succeed after a stream can no longer be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _open_streams() -> None:
+    """Has the streams that were closed lead nowhere.  Otherwise Python has none, and the next file that is opened would
+    get their numbers, and whatever a library writes there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 if __name__ == "__main__":

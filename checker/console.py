@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from counterexamples.render.page import Page
 
 
+class OutputError(Exception):
+    """What was to be shown could not be written, as on a full disk."""
+
+
 @dataclass(frozen=True)
 class Console:
     """out, err: standard output and standard error; colour: what `--color` says; command: the command line; debug: show
@@ -30,20 +34,38 @@ class Console:
     def show(self, text: str) -> None:
         """Writes to standard output; the text brings its own newlines.  What a terminal or a CI runner would act on is
         written as an escape, wherever it comes from."""
-        self.out.write(harmless(text, self._coloured(self.out)))
-        self.out.flush()
+        self._write(harmless(text, self._coloured(self.out)))
+
+    def _write(self, text: str) -> None:
+        """Raises OutputError, and BrokenPipeError where the reader has gone."""
+        try:
+            self.out.write(text)
+            self.out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"standard output cannot be written: {error.strerror or error}") from None
 
     def tell(self, text: str) -> None:
         """Writes a line to standard error, in the same way."""
-        self.err.write(harmless(text, self._coloured(self.err)) + "\n")
-        self.err.flush()
+        try:
+            self.err.write(harmless(text, self._coloured(self.err)) + "\n")
+            self.err.flush()
+        except OSError:
+            # Where to complain of that?  The exit code says what there is to say.
+            pass
 
     def command_runner(self, text: str, error: bool) -> None:
         """Writes a line that a CI runner is to act on, to standard error or output; the text is escaped for it."""
-        stream = self.err if error else self.out
-        first, rest = text[:1], text[1:]
-        stream.write(first + harmless(rest) + "\n")
-        stream.flush()
+        line = text[:1] + harmless(text[1:]) + "\n"
+        if not error:
+            self._write(line)
+            return
+        try:
+            self.err.write(line)
+            self.err.flush()
+        except OSError as problem:
+            raise OutputError(f"standard error cannot be written: {problem.strerror or problem}") from None
 
     def _coloured(self, stream: TextIO) -> bool:
         return wants_colour(stream, self.colour)

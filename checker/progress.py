@@ -69,19 +69,26 @@ class ProgressLine:
         self._shown = now
         self._holder = watched
         text = told(now - watched.started)
-        if self._live:
-            self._stream.write("\r\x1b[2K" + text[: self._width - 1])
-            self._drawn = True
-        else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+        try:
+            if self._live:
+                self._stream.write("\r\x1b[2K" + text[: self._width - 1])
+                self._drawn = True
+            else:
+                self._stream.write(text + "\n")
+            self._stream.flush()
+        except OSError:
+            # A sign of life is not worth a check.
+            pass
 
     def clear(self) -> None:
         """Takes the live line away, so that something else can be written."""
         if self._drawn:
-            self._stream.write("\r\x1b[2K")
-            self._stream.flush()
             self._drawn = False
+            try:
+                self._stream.write("\r\x1b[2K")
+                self._stream.flush()
+            except OSError:
+                pass
 
 
 class _Watched:
