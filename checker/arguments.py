@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from checker.console import OutputError
 from checker.options import DEFAULT_POINTS, DEFAULT_TIMEOUT, LEAST_MEMORY, UsageError
 from checker.suggestion import suggest
 from checker.version import VERSION
@@ -71,6 +72,16 @@ _Options = argparse._ActionsContainer
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, f"see {self.prog} --help")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """What argparse does, without hiding that it failed.  Raises OutputError, BrokenPipeError."""
+        try:
+            file.write(message)
+            file.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
 def build() -> argparse.ArgumentParser:

@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         try:
             found = crash_map(model, options, observer, Context(sources(module), {"variant": choice.variant}))
         except LoweringLimit as limit:
-            raise UsageError(f"{name} is too large for a crash-point map: {limit}") from None
+            console.tell(f"counterpoint: {name} has no crash-point map: {limit}")
+            codes.append(ExitCode.INCONCLUSIVE)
+            continue
         finally:
             if line is not None:
                 line.clear()

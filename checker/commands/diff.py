@@ -24,8 +24,10 @@ from checker.exitcode import ExitCode, gravest
 from checker.options import Options, UnknownNameError, UsageError
 from checker.planning.plan import Observer, Silence
 from checker.progress import ProgressLine
+from checker.reports.evidence import plural
 from checker.result import FileReport
 from checker.suggestion import suggest
+from checker.verdict import Undecided
 from spec import syntax
 from spec.diagnostic import Diagnostic
 
@@ -66,8 +68,15 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
             for failure in (failure for report in reports for failure in report.all_failures()):
                 codes.append(ExitCode.OWN_ERROR)
                 console.confess(failure)
+            undecided = 0 if difference.unchanged else _undecided(reports)
+            if undecided:
+                codes.append(ExitCode.INCONCLUSIVE)
             if not arguments.json:
                 console.show(render(difference, head, console.page))
+            if undecided and not any(change.code is ExitCode.INCONCLUSIVE for change in difference.changes):
+                console.tell(
+                    f"counterpoint: {plural(undecided, 'verdict')} of HEAD left undecided: nothing is known of what they were"
+                )
         code = gravest(codes)
         seconds = time.monotonic() - started
         if arguments.json:
@@ -84,6 +93,17 @@ def _scratch() -> TemporaryDirectory[str]:
     except OSError as error:
         message = f"a temporary folder cannot be made: {error.strerror or error}"
         raise UsageError(message, "the variable TMPDIR may name a folder that can be written", "E409") from None
+
+
+def _undecided(reports: Sequence[FileReport]) -> int:
+    """How many verdicts HEAD has none of: what BASE has none of either is no change, and no reason to be content."""
+    head = reports[-1:]
+    return sum(
+        isinstance(result.verdict, Undecided)
+        for report in head
+        for variant in report.variants
+        for result in variant.results
+    )
 
 
 def _difference(

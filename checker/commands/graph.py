@@ -18,7 +18,7 @@ from checker.lowering.properties import BUILT_IN
 from checker.options import Options, UsageError
 from checker.planning.plan import Silence
 from checker.suggestion import suggest
-from checker.traces.trace_source import ModelErrors, check_model, only
+from checker.traces.trace_source import ModelErrors, NotDecided, check_model, only
 from counterexamples.graphs.control_graph import control_graph
 from counterexamples.graphs.exploration import TooManyStatesError, around, explore
 from counterexamples.graphs.state_graph import Shown, StateGraph
@@ -69,6 +69,9 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     except ModelErrors as errors:
         console.show("\n".join(draw(diagnostic, console.page.colour) for diagnostic in errors.diagnostics))
         return ExitCode.MODEL
+    except NotDecided as undecided:
+        console.tell(f"counterpoint: E404: {undecided}")
+        return ExitCode.INCONCLUSIVE
     _write(to_dot(graph), form, arguments.output, console)
     return ExitCode.MET
 

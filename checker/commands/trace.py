@@ -18,6 +18,7 @@ from checker.traces.trace_source import (
     Doubtful,
     ModelErrors,
     NamedTrace,
+    NotDecided,
     Stale,
     check_model,
     choose_entry,
@@ -62,6 +63,9 @@ def loaded(arguments: argparse.Namespace, console: Console) -> NamedTrace | Exit
         console.tell(f"counterpoint: {stale.code}: {arguments.source} is no longer a trace of the model{where}")
         console.tell(f"  {stale.why}")
         return ExitCode.REFUTED
+    except NotDecided as undecided:
+        console.tell(f"counterpoint: E404: {undecided}")
+        return ExitCode.INCONCLUSIVE
     except Doubtful as doubt:
         console.tell(f"counterpoint: whether {arguments.source} shows what it says could not be found out: {doubt}")
         return ExitCode.INCONCLUSIVE

@@ -20,7 +20,7 @@ from checker.planning.plan import Observer
 from checker.result import PropertyResult
 from checker.suggestion import suggest
 from checker.traces.trace_file import Entry, entries
-from checker.verdict import Covered, Refuted, Runs, title
+from checker.verdict import Covered, HoldsTo, Refuted, Runs, UncoveredTo, Undecided, title
 from counterexamples.notation import write_value
 from counterexamples.render.decoding import Node, OtherModelError, TraceFormatError, decode_value
 from counterexamples.render.json import from_document
@@ -76,6 +76,10 @@ class Stale(Exception):
 
 class Doubtful(Exception):
     """The trace is a run of its model, but whether its end shows what it says could not be found out."""
+
+
+class NotDecided(Exception):
+    """The check of a model has found no run to show, and has not decided that there is none."""
 
 
 def is_trace_file(source: str) -> bool:
@@ -225,7 +229,7 @@ def check_model(
 ) -> tuple[NamedTrace, ...]:
     """The traces that a check of a model gives: of the properties and scenarios that the options name, or else of
     everything that is refuted.  wanted: what the model was found for.
-    Raises UsageError (E404 when there is none), ModelErrors, OwnError."""
+    Raises UsageError (E404 when there is none), NotDecided, ModelErrors, OwnError, KeyboardInterrupt."""
     module = catalogue.read(path, folder, wanted, options.timeout)
     if isinstance(module, tuple):
         raise ModelErrors(module)
@@ -246,8 +250,20 @@ def check_model(
                 found.append(NamedTrace(verdict.trace, name, result.name, variant.variant))
             elif asked:
                 told.append(f"{result.name} is {title(verdict)}" + (f" in {variant.variant}" * bool(variant.variant)))
+    if not found and report.interrupted:
+        raise KeyboardInterrupt
     if not found:
-        what = "; ".join(told) or "nothing is refuted"
+        undecided = [
+            f"{result.name} is {title(result.verdict)}"
+            for variant in report.variants
+            for result in variant.results
+            if isinstance(result.verdict, Undecided | HoldsTo | UncoveredTo)
+            and (not options.properties or result.name in options.properties)
+        ]
+        cut_short = [variant.cut_short for variant in report.variants if variant.cut_short is not None]
+        what = "; ".join(told or undecided or cut_short) or "nothing is refuted"
+        if undecided or cut_short:
+            raise NotDecided(f"{path.name} gives no trace: {what}")
         raise UsageError(f"{path.name} gives no trace: {what}", code="E404")
     return tuple(found)
 
