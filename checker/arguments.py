@@ -212,6 +212,7 @@ def _diff(commands: argparse._SubParsersAction[_Parser]) -> None:
     _timeout(diff, "for each variant of each side")
     _cache(diff)
     _json(diff, "a JSON document (schema counterpoint-diff/1)")
+    _configured(diff)
     _common(diff)
 
 

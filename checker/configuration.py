@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checker.arguments import build
+from checker.arguments import build, parse
 from checker.options import UsageError
 from checker.suggestion import suggest
 from spec.project import OWN_FILE, SHARED_FILE, TABLE, real
@@ -44,6 +44,7 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         "json",
         *_EVERYWHERE,
     ),
+    "diff": ("variant", "needs", "timeout", "cache", "no-cache", "json", *_EVERYWHERE),
     "graph": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
     "trace": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),
     "draw": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),
@@ -150,6 +151,42 @@ def configure(words: Sequence[str], given: argparse.Namespace, configuration: Co
             added += _words(action, value)
             keys.append(key)
     return Configured(arguments, configuration.name, tuple(added), tuple(keys))
+
+
+IN_PYTEST = (
+    *_MODEL_KEYS,
+    "max-faults",
+    "variant",
+    "depth",
+    "engine",
+    "timeout",
+    "timeout-property",
+    "states",
+    "no-symmetry",
+    "strict",
+)
+"""The keys that the plugin of pytest takes."""
+
+
+def for_pytest(folder: Path) -> argparse.Namespace | None:
+    """The options of `check` that count in a folder for the tests that pytest makes of models: the file's, as far as
+    they are in IN_PYTEST, and the defaults for all others.  None where there is no file.  Raises UsageError."""
+    found = find(folder)
+    if found is None:
+        return None
+    words = ("check", "model.cpt")
+    known = _options(_parsers()[1]["check"])
+    for key in found.values:
+        if key not in known:
+            raise _unknown(key, known, found)
+    taken = Configuration(
+        found.path,
+        found.name,
+        found.text,
+        found.inside,
+        {key: value for key, value in found.values.items() if key in IN_PYTEST},
+    )
+    return configure(words, parse(words), taken).arguments
 
 
 # ------------------------------------------------------------------------------------------------------------- files

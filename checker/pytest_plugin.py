@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _SUFFIX = ".cpt"
 _OPTION = "--counterpoint-timeout"
 _KEY = "counterpoint_timeout"
+_NO_CONFIG = "--counterpoint-no-config"
 _WIDTH = 100
 _MODEL = "model"
 """The name of the one test of a model, or of a variant, that has errors."""
@@ -31,6 +33,7 @@ _MODEL = "model"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("counterpoint", "models of protocols (*.cpt)")
+    group.addoption(_NO_CONFIG, action="store_true", help="take no options from counterpoint.toml")
     group.addoption(_OPTION, type=_seconds, metavar="SECONDS", help="the time for each variant of a model")
     parser.addini(_KEY, f"the time for each variant of a model, in seconds; {_OPTION} comes first")
 
@@ -64,6 +67,7 @@ class ModelFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         from checker import catalogue
         from checker.choosing import choose, named_in
+        from checker.options import UnknownNameError
 
         if catalogue.is_for_import(self.path, self.config.rootpath):
             return
@@ -75,7 +79,14 @@ class ModelFile(pytest.File):
         if isinstance(module, tuple):
             yield ModelErrors.of(self, name, None, module)
             return
-        chosen = choose(module, _options(self.config))
+        try:
+            chosen = choose(module, _options(self.config))
+        except UnknownNameError as error:
+            # What the project's file names, this model does not have: that must not pass for a model in order.
+            node: ModelErrors = ModelErrors.from_parent(self, name=_MODEL)
+            node.text = error.message if error.hint is None else f"{error.message}\n  {error.hint}"
+            yield node
+            return
         errors = [choice.errors for choice in chosen]
         if all(errors) and len(set(errors)) == 1:
             yield ModelErrors.of(self, name, None, errors[0])
@@ -305,9 +316,28 @@ def _text(report: FileReport, options: Options) -> str:
 
 
 def _options(config: pytest.Config) -> Options:
-    from checker.options import DEFAULT_TIMEOUT, Options
+    """Those of the project's file, with the time that pytest was given.  Raises pytest.UsageError."""
+    known = config.stash.get(_KNOWN, None)
+    if known is None:
+        known = config.stash[_KNOWN] = _found_options(config)
+    return known
 
+
+_KNOWN: pytest.StashKey[Options] = pytest.StashKey()
+
+
+def _found_options(config: pytest.Config) -> Options:
+    from checker import configuration
+    from checker.commands.check import options_of
+    from checker.options import Options, UsageError
+
+    try:
+        found = None if config.getoption(_NO_CONFIG) else configuration.for_pytest(config.rootpath)
+        options = Options() if found is None else options_of(found)
+    except UsageError as error:
+        told = "" if error.hint is None else f"\n  {error.hint}"
+        raise pytest.UsageError(f"{'' if error.code is None else f'{error.code}: '}{error.message}{told}") from None
     given = config.getoption(_OPTION)
     if given is None and config.getini(_KEY):
         given = _seconds(config.getini(_KEY))
-    return Options(timeout=DEFAULT_TIMEOUT if given is None else given)
+    return options if given is None else replace(options, timeout=given)

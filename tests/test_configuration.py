@@ -141,6 +141,8 @@ def test_other_commands_take_what_means_the_same_there(tmp_path: Path) -> None:
     assert (graph.depth, graph.states) == (None, 20_000)
     points = configured(tmp_path, "crashpoints", "a.cpt").arguments
     assert (points.states, points.property, points.trace) == (5, ["a", "b"], "none")
+    change = configured(tmp_path, "diff", "a", "b").arguments
+    assert (change.timeout, change.variant) == (7.0, [])
     trace = configured(tmp_path, "trace", "a.cpt", "--to", "itf").arguments
     assert (trace.constants, trace.property) == (["N=3"], None)
     # A trace has its own model.

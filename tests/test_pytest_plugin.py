@@ -265,3 +265,28 @@ def test_tests_are_what_check_reports_on(name: str, tmp_path: Path) -> None:
     assert [[result.name for result in variant.results] for variant in check_module(module, Options()).variants] == [
         results_of(choice.checked, Options(), named) for choice in chosen if choice.checked is not None
     ]
+
+
+def test_the_options_of_the_projects_file_count(folder: Path) -> None:
+    """With a depth of three, two is not reached (four steps), and nothing is proved; what is expected is wanting then."""
+    (folder / "counter.cpt").write_text(COUNTER)
+    assert outcomes(run(folder, "-rA"))["counter.cpt::never_two"] == "FAILED"
+    (folder / "counterpoint.toml").write_text('depth = 3\njunit = "x.xml"\nproperty = "small"\n')
+    done = run(folder, "-rA")
+    assert outcomes(done)["counter.cpt::never_two"] == "PASSED", done.stdout
+    # What is for the command alone has no say here.
+    assert len(outcomes(done)) == 5
+    assert not (folder / "x.xml").exists()
+    assert outcomes(run(folder, "-rA", "--counterpoint-no-config"))["counter.cpt::never_two"] == "FAILED"
+
+
+def test_mistakes_in_the_projects_file_are_told(folder: Path) -> None:
+    (folder / "counter.cpt").write_text(COUNTER)
+    (folder / "counterpoint.toml").write_text("tmeout = 3\n")
+    done = run(folder, "-rA")
+    assert done.returncode != 0
+    assert "E432: counterpoint.toml:1: there is no option 'tmeout'" in done.stdout + done.stderr
+    (folder / "counterpoint.toml").write_text("[D]\nN = 3\n")
+    done = run(folder, "-rA")
+    assert outcomes(done) == {"counter.cpt::model": "FAILED"}
+    assert "has no constant 'N'" in done.stdout

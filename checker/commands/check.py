@@ -192,7 +192,8 @@ def _certify(
         raise UsageError(f"the certificate cannot be written: {error}") from None
 
 
-def _options(arguments: argparse.Namespace) -> Options:
+def options_of(arguments: argparse.Namespace) -> Options:
+    """What a command line asks of the check of a model.  Raises UsageError."""
     if arguments.per_instance and not arguments.needs:
         raise UsageError("--per-instance is about the faults that --needs finds", "add --needs")
     return Options(

@@ -75,7 +75,7 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
                 console.show(render(difference, head, console.page))
             if undecided and not any(change.code is ExitCode.INCONCLUSIVE for change in difference.changes):
                 console.tell(
-                    f"counterpoint: {plural(undecided, 'verdict')} of HEAD left undecided: nothing is known of what they were"
+                    f"counterpoint: {plural(undecided, 'verdict')} of HEAD undecided: nothing is known of them"
                 )
         code = gravest(codes)
         seconds = time.monotonic() - started
