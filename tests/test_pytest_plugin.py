@@ -268,7 +268,7 @@ def test_tests_are_what_check_reports_on(name: str, tmp_path: Path) -> None:
 
 
 def test_the_options_of_the_projects_file_count(folder: Path) -> None:
-    """With a depth of three, two is not reached (four steps), and nothing is proved; what is expected is wanting then."""
+    """Two is reached in four steps, so nothing is refuted with a depth of three."""
     (folder / "counter.cpt").write_text(COUNTER)
     assert outcomes(run(folder, "-rA"))["counter.cpt::never_two"] == "FAILED"
     (folder / "counterpoint.toml").write_text('depth = 3\njunit = "x.xml"\nproperty = "small"\n')

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
 
 
 def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -> ExitCode:
-    options = _options(arguments)
+    options = options_of(arguments)
     folder = catalogue.library()
     wanted: dict[Path, str] = {}
     for each in arguments.models:
