@@ -44,7 +44,7 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
         "json",
         *_EVERYWHERE,
     ),
-    "diff": ("variant", "needs", "timeout", "cache", "no-cache", "json", *_EVERYWHERE),
+    "diff": ("variant", "needs", "timeout", "no-cache", "json", *_EVERYWHERE),
     "graph": (*_MODEL_KEYS, "timeout", *_EVERYWHERE),
     "trace": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),
     "draw": (*_MODEL_KEYS, "timeout", "no-cache", *_EVERYWHERE),

@@ -10,6 +10,8 @@ import _thread
 import sys
 import threading
 
+from spec.alarm import is_stop
+
 _MOMENT = 0.02
 """Seconds until an interrupt that was lost comes again."""
 
@@ -23,7 +25,7 @@ def deliver_again(number: int) -> None:
             timer = threading.Timer(_MOMENT, _thread.interrupt_main, (number,))
             timer.daemon = True
             timer.start()
-        else:
+        elif not is_stop(lost.exc_value):  # an alarm rings again by itself
             sys.__unraisablehook__(lost)
 
     sys.unraisablehook = hook

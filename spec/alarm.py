@@ -26,6 +26,10 @@ class _Stop(BaseException):
     an Exception, which the work might catch."""
 
 
+_AGAIN = 0.5
+"""Seconds until the work is stopped once more, if it goes on."""
+
+
 class _Limit:
     """over: the work is done, and must not be stopped any more."""
 
@@ -49,7 +53,8 @@ class _SignalLimit(_Limit):
 
     def arm(self, seconds: float) -> None:
         signal.signal(signal.SIGALRM, self._ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        # Again and again: Python loses what is raised where it calls something on its own account, as when it frees.
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         if not self.over:
@@ -67,22 +72,23 @@ class _ThreadLimit(_Limit):
         super().__init__()
         self._thread = ctypes.c_ulong(threading.get_ident())
         self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
+        self._done = threading.Event()
+        self._pause = 0.0
 
     def arm(self, seconds: float) -> None:
-        self._timer = threading.Timer(seconds, self._ring)
-        self._timer.daemon = True
-        self._timer.start()
+        self._pause = seconds
+        threading.Thread(target=self._ring, daemon=True).start()
 
     def _ring(self) -> None:
-        with self._lock:
-            if not self.over:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(self.stop))
+        while not self._done.wait(self._pause):
+            self._pause = _AGAIN
+            with self._lock:
+                if not self.over:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(self.stop))
 
     def disarm(self) -> None:
         self.over = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._done.set()
         with self._lock:
             # What was put in and has not arrived must not arrive later.
             ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)
@@ -102,6 +108,11 @@ def within(seconds: float, work: Callable[[], _Result]) -> _Result:
     except limit.stop:
         limit.disarm()
         raise TimeIsUp from None
+
+
+def is_stop(error: BaseException | None) -> bool:
+    """Whether this is what ends some work, on its way out."""
+    return isinstance(error, _Stop)
 
 
 def _has_free_timer() -> bool:
