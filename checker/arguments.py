@@ -492,6 +492,9 @@ def _work(options: _Options, item: str) -> None:
         help=f"so many {item}s at a time, in processes of their own (default: half of the processors, at most 4)",
     )
     options.add_argument(
+        "--scheduler", metavar="ADDRESS", help="on the workers of a Dask cluster, such as tcp://HOST:8786"
+    )
+    options.add_argument(
         "--memory", type=_size, metavar="SIZE", help=f"for each {item}, such as 500M or 2G; beyond, it is undecided"
     )
 

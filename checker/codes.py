@@ -257,6 +257,40 @@ TOOL_CODES: tuple[Code, ...] = (
         "counterpoint sweep jobs.cpt -D N=1..4 -o sweep.csv",
         is_model=False,
     ),
+    Code(
+        "E480",
+        "the package for clusters is missing",
+        "Checks on a Dask cluster take the package `distributed`, which is not installed with everything else.",
+        "counterpoint check protocols --scheduler tcp://head:8786",
+        "pip install 'counterpoint[cluster]'",
+        is_model=False,
+    ),
+    Code(
+        "E481",
+        "no scheduler answers",
+        "Nothing that speaks the protocol of Dask listens at the address, or not within ten seconds. It has the form "
+        "`tcp://HOST:PORT`, as `dask scheduler` prints it, or `tls://HOST:PORT`.",
+        "counterpoint check protocols --scheduler tcp://head:80",
+        "counterpoint check protocols --scheduler tcp://head:8786",
+        is_model=False,
+    ),
+    Code(
+        "E482",
+        "the cluster has no workers",
+        "The scheduler answers, but nobody works for it. Workers are started with `dask worker ADDRESS`.",
+        "counterpoint check protocols --scheduler tcp://head:8786",
+        "dask worker tcp://head:8786 --nworkers 8 --nthreads 1",
+        is_model=False,
+    ),
+    Code(
+        "E483",
+        "a worker of the cluster has not the same counterpoint",
+        "Every worker needs counterpoint in the version of the command, with the same versions of Python and of the "
+        "libraries that decide: else what is proved would depend on who proves it. Models need not be there.",
+        "counterpoint check protocols --scheduler tcp://head:8786",
+        "pip install 'counterpoint[cluster]'",
+        is_model=False,
+    ),
 )
 
 CODES: Mapping[str, Code] = table(MODEL_CODES.values(), TOOL_CODES)

@@ -53,9 +53,10 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
 """The keys that commands besides `check` take: those that mean the same there.  `check` takes all, and the commands
 that are not here read no file."""
 
-_NOT_KEYS = ("help", "no-config", "cache")
-"""Not for a file to say.  Results in a cache are believed as far as they cannot be checked at once, so the folder is
-named by who runs the check, not by who wrote the files that are checked."""
+_NOT_KEYS = ("help", "no-config", "cache", "scheduler")
+"""Not for a file to say.  Results in a cache are believed as far as they cannot be checked at once, and what comes from a
+cluster is believed and may run code here; so these are named by who runs the check, not by who wrote the files that are
+checked."""
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ def test_engines_see_the_transition_system_alone() -> None:
         ("rich", {"counterexamples.render.page"}),
         ("graphviz", {"counterexamples.render.dot"}),
         ("psutil", {"checker.work.memory"}),
+        ("distributed", {"checker.work.cluster"}),
     ],
 )
 def test_each_library_has_one_door(library: str, doors: set[str]) -> None:

@@ -124,13 +124,19 @@ def _run(arguments: argparse.Namespace, console: Console, cache: Cache | None) -
 
 
 def executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> Executor:
-    """Who performs the items of so many files, as the options say that tell where to check."""
+    """Who performs the items of so many files, as the options say that tell where to check.  Raises UsageError."""
+    bound = None if arguments.memory is None else bytes_in(arguments.memory)
+    if arguments.scheduler is not None:
+        if arguments.workers is not None:
+            raise UsageError("--workers is for this machine, and --scheduler for others", "leave one of them out")
+        from checker.work.cluster import Cluster
+
+        return Cluster(arguments.scheduler, cache, bound)
     workers = default_workers() if arguments.workers is None else arguments.workers
-    if workers == 1 and arguments.memory is None:
+    if workers == 1 and bound is None:
         return Here(cache)
     from checker.work.processes import Processes
 
-    bound = None if arguments.memory is None else bytes_in(arguments.memory)
     many = Processes(workers, cache, bound)
     return many if files > 1 or bound is not None else OneOrMany(Here(cache), many)
 

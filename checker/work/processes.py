@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from checker.bundle import Failure, OwnError
-from checker.engines.engine import Progress
-from checker.interrupts import deliver_again
+from checker.bundle import Failure
 from checker.planning.engine_table import preload
-from checker.planning.lifeline import die_with
 from checker.planning.plan import Observer
-from checker.planning.shortage import ENGINE_SIGNAL, RAN_OUT, SHORTAGE, SOON
+from checker.planning.shortage import ENGINE_SIGNAL, RAN_OUT, SOON
 from checker.planning.worker import can_fork, ending_of
 from checker.result import VariantReport
+from checker.work.attention import Attention
 from checker.work.executor import Memory, Watch
-from checker.work.item import Item, perform, unperformed
-from checker.work.parcel import Unpackable, pack, unpack_item, unpack_report
+from checker.work.item import Item, unperformed
+from checker.work.parcel import Unpackable, pack, unpack_report
+from checker.work.performance import SHORT, work
 
 if TYPE_CHECKING:
     from checker.work.memory import Gauge
@@ -44,14 +40,10 @@ _TICK = 0.05
 """Seconds between two looks at whether somebody wants to end this."""
 _PATIENCE = 5.0
 """Seconds for a process that has given its report to end."""
-_SHORT = getattr(signal, "SIGUSR1", signal.SIGTERM)
-"""What tells an item's process that memory is short."""
 _MOMENT = 2.0
 """Seconds for an item that is over its bound to make room, ..."""
 _MOST = 1.25
 """... if it takes no more than this, in parts of the bound."""
-_PAUSE = 0.1
-"""Seconds between two signs of life of an item."""
 
 
 @dataclass
@@ -75,7 +67,18 @@ class Processes:
     bound: the memory in bytes that an item may take, with all its engines.  One that takes more loses its largest
     engine; and where there is none, or that does not help, its life, and is undecided."""
 
-    def __init__(self, workers: int, memory: Memory | None = None, bound: int | None = None) -> None:
+    def __init__(
+        self,
+        workers: int,
+        memory: Memory | None = None,
+        bound: int | None = None,
+        start: Callable[[Item], tuple[Any, Connection]] | None = None,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """start: of a process (`start_beside`, which is the default, or `checker.work.fresh`).  is_wanted: asked now
+        and then; an answer no is an interrupt."""
+        self._start = start_beside if start is None else start
+        self._is_wanted = is_wanted
         self._bound = bound
         self.interrupted = False
         self._workers = workers
@@ -83,15 +86,13 @@ class Processes:
         self._running: list[_Running] = []
         self._until: float | None = None
         """When what was told to stop is killed."""
-        self._signals = 0
+        self._attention = Attention()
         self._preloaded: set[bool] = set()
-        self._taking = False
-        """Whether an item is being made, which an interrupt may break off."""
 
     def run(self, items: Iterable[Item], watch: Watch) -> Iterator[tuple[int, VariantReport]]:
         waiting = enumerate(items)
         exhausted = False
-        with self._heeding_signals():
+        with self._attention.paid():
             try:
                 while True:
                     while not exhausted and not self.interrupted and len(self._running) < self._workers:
@@ -128,33 +129,25 @@ class Processes:
 
     def _take(self, waiting: Iterator[tuple[int, Item]]) -> tuple[int, Item, VariantReport | None] | None:
         """The next item, and the report on it if that is known."""
-        self._taking = True
         try:
-            taken = next(waiting, None)
-            if taken is None:
-                return None
-            number, item = taken
-            return number, item, None if self._memory is None else self._memory.look_up(item)
+            with self._attention.interruptible():
+                taken = next(waiting, None)
+                if taken is None:
+                    return None
+                number, item = taken
+                return number, item, None if self._memory is None else self._memory.look_up(item)
         except KeyboardInterrupt:
             self.interrupt()
             return None
-        finally:
-            self._taking = False
 
     def _begin(self, number: int, item: Item, observer: Observer, attempt: int) -> Iterator[tuple[int, VariantReport]]:
         """Starts a process; gives a report at once only if there can be none."""
-        context: Any = multiprocessing.get_context("fork" if can_fork() else "spawn")
         self._preload(number, item)
         try:
-            ours, theirs = context.Pipe(duplex=False)
-            # A process that is forked has the item already.
-            content = item if can_fork() else pack(item)
-            process = context.Process(target=_work, args=(content, theirs, os.getpid()), daemon=False)
-            process.start()
+            process, ours = self._start(item)
         except OSError as error:
             yield number, unperformed(item, f"no process could be started for it: {error}")
             return
-        theirs.close()
         gauge = self._gauge(process.pid)
         self._running.append(_Running(number, item, observer, attempt, process, ours, gauge))
 
@@ -169,7 +162,7 @@ class Processes:
         """Where more than one process is forked off, what they import is imported once."""
         model = None if item.choice.checked is None else item.choice.checked.model
         live = model is not None and any(each.live is not None for each in model.properties)
-        if can_fork() and number > 0 and live not in self._preloaded:
+        if can_fork() and self._start is start_beside and number > 0 and live not in self._preloaded:
             preload(live)
             self._preloaded.add(live)
 
@@ -233,7 +226,7 @@ class Processes:
         elif usage.own >= largest and each.short_since is None:
             each.short_since = time.monotonic()
             if can_fork():
-                os.kill(each.process.pid, _SHORT)
+                os.kill(each.process.pid, SHORT)
         elif over and usage.own >= largest and self._has_a_moment(each, usage.total):
             pass
         elif over and usage.engines:
@@ -253,32 +246,23 @@ class Processes:
     # -- an early end -------------------------------------------------------------------------------------------------
 
     def _heed(self) -> None:
-        if self._signals:
+        if self._attention.count or not self._is_wanted():
             self.interrupt()
-        if self._signals > 1 or (self._until is not None and time.monotonic() > self._until):
+        if self._attention.count > 1 or (self._until is not None and time.monotonic() > self._until):
             for each in self._running:
                 each.process.kill()
 
-    @contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        """An interrupt during the run breaks nothing off but the making of an item; a second one stops at once what
-        the first has told to stop."""
 
-        def note(number: int, frame: FrameType | None) -> None:
-            self._signals += 1
-            if self._taking:
-                raise KeyboardInterrupt
-
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        caught = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
-        before = [(each, signal.signal(each, note)) for each in caught]
-        try:
-            yield
-        finally:
-            for each, handler in before:
-                signal.signal(each, handler)
+def start_beside(item: Item) -> tuple[Any, Connection]:
+    """A process that is forked off, where that is possible, and what it sends.  Raises OSError."""
+    context: Any = multiprocessing.get_context("fork" if can_fork() else "spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    # A process that is forked off has the item already.
+    content = item if can_fork() else pack(item)
+    process = context.Process(target=work, args=(content, theirs, os.getpid()), daemon=False)
+    process.start()
+    theirs.close()
+    return process, ours
 
 
 def _end(each: _Running) -> None:
@@ -288,70 +272,4 @@ def _end(each: _Running) -> None:
     each.connection.close()
 
 
-# ---------------------------------------------------------------------------------------------- in the new process
-
-
-class _Sender:
-    """An observer that sends, now and then, and lets no interrupt come between the parts of a message."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._sent = 0.0
-        self._sending = False
-        self._stopped = False
-
-    def progress(self, progress: Progress, undecided: Sequence[str]) -> None:
-        now = time.monotonic()
-        if now - self._sent < _PAUSE:
-            return
-        self._sent = now
-        self.send("progress", progress, tuple(undecided))
-
-    def send(self, *message: object) -> None:
-        self._sending = True
-        try:
-            self._connection.send(message)
-        finally:
-            self._sending = False
-        if self._stopped:
-            self._stopped = False
-            raise KeyboardInterrupt
-
-    def stop(self, number: int, frame: FrameType | None) -> None:
-        if not self._sending:
-            raise KeyboardInterrupt
-        self._stopped = True
-
-
-def _note_shortage(number: int, frame: FrameType | None) -> None:
-    SHORTAGE.noticed = True
-
-
-def _work(content: Item | bytes, connection: Connection, parent: int) -> None:
-    # An interrupt from the terminal reaches all processes; what becomes of this one is for the parent to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sender = _Sender(connection)
-    signal.signal(signal.SIGTERM, sender.stop)
-    if can_fork():
-        signal.signal(_SHORT, _note_shortage)
-    deliver_again(signal.SIGTERM)
-    die_with(parent)
-    item = unpack_item(content) if isinstance(content, bytes) else content
-    message: tuple[object, ...]
-    try:
-        try:
-            report = perform(item, sender)
-        except KeyboardInterrupt:
-            report = unperformed(item, interrupted=True)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        message = ("report", pack(report))
-    except OwnError as error:
-        message = ("failed", error.failure)
-    except Exception as error:
-        failure = Failure(f"{type(error).__name__}: {error}", detail=traceback.format_exc())
-        message = ("failed", failure)
-    with suppress(OSError):
-        sender.send(*message)
-
-
-__all__ = ["ATTEMPTS", "DIED", "Processes"]
+__all__ = ["ATTEMPTS", "DIED", "Processes", "start_beside"]

@@ -22,6 +22,7 @@ from checker.planning.plan import Observer
 from checker.result import VariantReport
 from checker.transition_system import Property, TransitionSystem
 from checker.verdict import Proved
+from checker.work import performance as performance_module
 from checker.work import processes
 from checker.work.executor import Executor, Here
 from checker.work.item import Item, unperformed
@@ -52,7 +53,7 @@ def _alive() -> list[psutil.Process]:
 
 def become(monkeypatch: pytest.MonkeyPatch, performance: Performance) -> None:
     """Processes that are forked off from now on perform items so."""
-    monkeypatch.setattr(processes, "perform", performance)
+    monkeypatch.setattr(performance_module, "perform", performance)
 
 
 def name(item: Item) -> str:
@@ -219,7 +220,7 @@ def test_an_error_of_our_own_comes_back(
 
 
 def test_a_report_that_cannot_be_read_is_an_error_of_our_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(processes, "pack", lambda report: b"nonsense")
+    monkeypatch.setattr(performance_module, "pack", lambda report: b"nonsense")
     ((_, report),) = Processes(1).run(jobs.items(tmp_path)[:1], jobs.quiet)
     (failure,) = report.failures
     assert "cannot be read" in failure.message

@@ -21,6 +21,7 @@ from checker.options import Options, UnknownNameError
 from checker.planning.plan import Observer
 from checker.result import FileReport, VariantReport
 from checker.work import executor as work_executor
+from checker.work import performance as performance_module
 from checker.work import processes
 from checker.work.executor import Here, OneOrMany, Watch
 from checker.work.item import Item, unperformed
@@ -136,7 +137,7 @@ def test_an_error_of_our_own_in_a_process(
     def fail(item: Item, observer: Observer) -> VariantReport:
         raise ValueError("odd")
 
-    monkeypatch.setattr(processes, "perform", fail)
+    monkeypatch.setattr(performance_module, "perform", fail)
     monkeypatch.chdir(folder)
     assert cli.execute(["check", "a.cpt", "c.cpt", "--workers", "2"]) == 3
     found = {file: json.loads(file.read_text()) for file in folder.glob("counterpoint-failure-*.json")}
@@ -155,7 +156,7 @@ def test_a_process_that_dies_again_is_inconclusive(
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    monkeypatch.setattr(processes, "perform", die)
+    monkeypatch.setattr(performance_module, "perform", die)
     monkeypatch.chdir(folder)
     assert cli.execute(["check", "a.cpt", "c.cpt", "--workers", "2"]) == 4
     told = " ".join(capsys.readouterr().out.split())
