@@ -54,9 +54,9 @@ TAKEN: Mapping[str, tuple[str, ...]] = {
 that are not here read no file."""
 
 _NOT_KEYS = ("help", "no-config", "cache", "scheduler")
-"""Not for a file to say.  Results in a cache are believed as far as they cannot be checked at once, and what comes from a
-cluster is believed and may run code here; so these are named by who runs the check, not by who wrote the files that are
-checked."""
+"""Not for a file to say.  Results in a cache are believed as far as they cannot be checked at once, and what comes from
+a cluster is believed and may run code here; so these are named by who runs the check, not by who wrote the files that
+are checked."""
 
 
 @dataclass(frozen=True)
