@@ -250,8 +250,8 @@ def _connected(address: str) -> Any:
     except ImportError:
         message = "--scheduler needs the package dask.distributed"
         raise UsageError(message, "install it: pip install 'counterpoint[cluster]'", "E480") from None
-    # What is wrong with the connection is told in our words, once.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # What is wrong with the connection is told in our words, once, and not by the loggers of several libraries.
+    logging.disable(logging.CRITICAL)
     try:
         found = urlsplit(address)
         host, port = found.hostname, found.port
