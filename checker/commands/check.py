@@ -127,11 +127,9 @@ def executor(arguments: argparse.Namespace, files: int, cache: Cache | None) -> 
     """Who performs the items of so many files, as the options say that tell where to check.  Raises UsageError."""
     bound = None if arguments.memory is None else bytes_in(arguments.memory)
     if arguments.scheduler is not None:
-        if arguments.workers is not None:
-            raise UsageError("--workers is for this machine, and --scheduler for others", "leave one of them out")
         from checker.work.cluster import Cluster
 
-        return Cluster(arguments.scheduler, cache, bound)
+        return Cluster(arguments.scheduler, cache, bound, arguments.workers)
     workers = default_workers() if arguments.workers is None else arguments.workers
     if workers == 1 and bound is None:
         return Here(cache)

@@ -76,9 +76,13 @@ class Cluster:
     """Performs items on the workers of a scheduler.  (See `checker.work.executor.Executor`.)  What is wrong with the
     cluster raises UsageError: E480 to E483."""
 
-    def __init__(self, address: str, memory: Memory | None = None, bound: int | None = None) -> None:
-        """Raises UsageError."""
+    def __init__(
+        self, address: str, memory: Memory | None = None, bound: int | None = None, most: int | None = None
+    ) -> None:
+        """bound: see `checker.work.processes`.  most: items at a time (None: as many as the cluster has room for).
+        Raises UsageError."""
         self.interrupted = False
+        self._most = most
         self._memory = memory
         self._bound = bound
         self._attention = Attention()
@@ -202,6 +206,8 @@ class Cluster:
 
     def _room(self) -> int:
         """How many items may be at the cluster: as many as it works on, and as many that wait there."""
+        if self._most is not None:
+            return self._most
         try:
             return max(2, 2 * sum(map(int, self._client.nthreads().values())))
         except Exception:

@@ -151,6 +151,20 @@ def test_an_interrupt_stops_what_is_at_work(two: Running, folder: Path) -> None:
     assert all_gone(found)
 
 
+def test_so_many_at_a_time(two: Running, folder: Path) -> None:
+    (folder / "d.cpt").write_text(LONG + "variant a { }\nvariant b { }\n")
+    words = ("--no-cache", "--scheduler", two.address, "--workers", "1")
+    process = start(folder, "check", "d.cpt", *words)
+    waits(lambda: len(two.items_at_work()) == 1)
+    for _ in range(20):
+        assert len(two.items_at_work()) == 1
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 4
+    waits(lambda: not two.items_at_work())
+
+
 def test_a_bound_on_memory_holds_there_too(two: Running, folder: Path) -> None:
     (folder / "d.cpt").write_text(LONG)
     words = ("--no-cache", "--engine", "search", "--memory", "64M", "--scheduler", two.address)
@@ -228,12 +242,6 @@ def test_without_the_package(folder: Path, tmp_path_factory: pytest.TempPathFact
     assert code == 2
     assert "E480" in text
     assert "pip install 'counterpoint[cluster]'" in text
-
-
-def test_workers_here_and_there(folder: Path) -> None:
-    code, text = told(folder, "--scheduler", "tcp://127.0.0.1:8786", "--workers", "2")
-    assert code == 2
-    assert "--workers is for this machine" in text
 
 
 def test_a_file_does_not_choose_the_scheduler(folder: Path) -> None:
