@@ -220,10 +220,16 @@ def test_a_folder_that_cannot_be_written_gives_a_note_and_the_verdicts(folder: P
     done = counterpoint("check", MODEL, "--cache", "kept", "--quiet", folder=folder)
     assert done.returncode == ExitCode.MET
     assert "all 4 expectations met" in done.stdout
-    assert done.stderr.startswith("counterpoint: note: results cannot be kept: ")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr == "counterpoint: note: results cannot be kept in kept: File exists\n"
     quiet = counterpoint("check", MODEL, "--cache", "kept", "--json", folder=folder)
     assert json.loads(quiet.stdout)["exit_code"] == 0
+
+
+def test_a_folder_without_a_name_is_a_mistake(folder: Path) -> None:
+    done = counterpoint("check", MODEL, "--cache", "", folder=folder)
+    assert done.returncode == ExitCode.MODEL
+    assert done.stderr.startswith("counterpoint: --cache names no folder\n")
+    assert not kept(folder)
 
 
 def test_a_configuration_file_cannot_name_the_folder_but_can_switch_it_off(folder: Path) -> None:

@@ -68,7 +68,7 @@ class Cache:
         try:
             text = self._folder.read(key)
         except OSError as error:
-            self._note(f"the cache cannot be read: {error}")
+            self._note(f"{self._folder.path} cannot be read as a cache: {error.strerror or error}")
             return None
         if text is None:
             return None
@@ -104,7 +104,7 @@ class Cache:
         try:
             self._folder.write(key, text)
         except OSError as error:
-            self._note(f"results cannot be kept: {error}")
+            self._note(f"results cannot be kept in {self._folder.path}: {error.strerror or error}")
 
     def _key(self, item: Item) -> str | None:
         if item.choice.checked is None or isinstance(self._identity, str):

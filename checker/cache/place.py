@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.console import Console
+from checker.options import UsageError
 
 if TYPE_CHECKING:
     from checker.cache.cache import Cache
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(arguments: Namespace, console: Console) -> Iterator[Cache | None]:
-    """The cache that a command line wants, None for `--no-cache`.  Afterwards it is told what was wrong with it."""
+    """The cache that a command line wants, None for `--no-cache`.  Afterwards it is told what was wrong with it.
+    Raises UsageError."""
     if arguments.no_cache:
         yield None
         return
+    if arguments.cache == "":
+        raise UsageError("--cache names no folder", "such as --cache .counterpoint-cache; or --no-cache")
     from checker.cache.cache import Cache
 
     folder = usual() if arguments.cache is None else Path(arguments.cache)
