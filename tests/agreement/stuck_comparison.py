@@ -23,14 +23,20 @@ from checker.planning.plan import Silence, decide
 from checker.time_limit import TimeLimit
 from checker.verdict import Proved, Refuted
 from counterexamples.comparison import differences
+from spec import syntax
 from spec.interpreter import Interpreter
+from spec.parse import parse
+from spec.source import Source
 from spec.state import GlobalState
 from spec.stuck import Stuck, may_be_stuck
+from spec.typecheck import Checked, Choice, typecheck
+from spec.typed import Model
 from tests.agreement.comparison import Disagreement
-from tests.agreement.deciding import Pointless, checked
 from tests.agreement.oracle import TooLarge, explore
 from tests.agreement.programs import Program
 from tests.agreement.stuck_oracle import StuckOracle
+from tests.agreement.waiting_programs import WaitingProgram
+from tests.checker.stuck_models import MODELS
 
 PATIENCE = 60.0
 """Seconds for an engine on one program; none takes more than a few."""
@@ -39,27 +45,32 @@ _WAITS = re.compile(r"^(\s*(?:let [^=]+= )?(?:await |any |[^{}]*\.(?:take|pop)\(
 
 
 def program(seed: int) -> str:
-    """A random program, in which some statements that wait may do so for ever."""
+    """A random program: of three, two in which threads wait a lot, and one of all kinds."""
     draw = random.Random(seed)
+    if seed % 3:
+        return WaitingProgram(draw.randrange).text()
     text = Program(draw.randrange).text()
 
     def marked(found: re.Match[str]) -> str:
         return f"{found[1]} blocks ok" if draw.random() < 0.2 else found[1]
 
     candidate = _WAITS.sub(marked, text)
-    try:
-        checked(candidate)
-    except (AssertionError, Pointless):
-        # Inside a block of one step it is an error.
-        return text
-    return candidate
+    # Inside a block of one step it is an error.
+    return text if model_of(candidate) is None else candidate
+
+
+def model_of(text: str) -> Model | None:
+    """None where something in it can never matter, or is a mistake."""
+    file = parse(Source("program.cpt", text))
+    assert isinstance(file, syntax.File), file
+    answer = typecheck(syntax.Module(file.source, file.doc, file.items), Choice())
+    return answer.model if isinstance(answer, Checked) else None
 
 
 def compare(text: str, states: int) -> str | None:
-    """What the program was an example of; None when it is too large.  Raises Disagreement."""
-    try:
-        model = checked(text).model
-    except Pointless:
+    """What the program was an example of; None when it is too large, or has a mistake.  Raises Disagreement."""
+    model = model_of(text)
+    if model is None:
         return None
     interpreter = Interpreter(model)
     try:
@@ -126,18 +137,20 @@ def same(state: GlobalState, shown: GlobalState) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """`first count states`: compares seeds first..first+count-1.  Answers 1 at the first disagreement or crash."""
+    """`first count states`: compares models made by hand, then the programs of seeds first..first+count-1.  Answers 1
+    at the first disagreement or crash."""
     first, count, states = map(int, arguments[:3])
     found: Counter[str | None] = Counter()
-    for seed in range(first, first + count):
-        text = program(seed)
+    texts = [(name, model.text) for name, model in MODELS.items()]
+    texts += ((f"seed {seed}", program(seed)) for seed in range(first, first + count))
+    for name, text in texts:
         try:
             found[compare(text, states)] += 1
         except Disagreement as disagreement:
-            print(f"seed {seed}: {disagreement}\n{text}")
+            print(f"{name}: {disagreement}\n{text}")
             return 1
         except Exception:
-            print(f"seed {seed}:\n{traceback.format_exc()}\n{text}")
+            print(f"{name}:\n{traceback.format_exc()}\n{text}")
             return 1
     print(f"no disagreement: {dict(found)}")
     return 0

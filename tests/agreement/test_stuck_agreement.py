@@ -16,8 +16,9 @@ BLOCKS = 6
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_programs(block: int) -> None:
-    found = Counter(compare(program(seed), 250) for seed in range(block, PROGRAMS, BLOCKS))
-    assert found["goes on"] + found["stuck"] > 0, found
+    size = PROGRAMS // BLOCKS
+    found = Counter(compare(program(seed), 250) for seed in range(block * size, (block + 1) * size))
+    assert found["goes on"] + found["stuck"] > size // 10, found
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
