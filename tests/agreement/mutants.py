@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+COMPARISON = "tests.agreement.comparison"
+STUCK = "tests.agreement.stuck_comparison"
+
 
 @dataclass(frozen=True)
 class Mutant:
+    """by: the comparison that must find it."""
+
     name: str
     file: str
     before: str
     after: str
+    by: str = COMPARISON
 
 
 MUTANTS = (
@@ -267,5 +273,76 @@ MUTANTS = (
         "checker/certificates/invariant.py",
         "    if target.form is not Form.STEP_INVARIANT and questions.possible(questions.place(bad)):\n",
         "    if False:\n",
+    ),
+    # stuck threads
+    Mutant(
+        "stuck, interpreter: a handler is never idle",
+        "spec/stuck.py",
+        "        if self._places.is_own(slot):\n            return True\n",
+        "        if True:\n            return self._places.is_own(slot)\n",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, interpreter: who waits for a lock may be idle",
+        "spec/stuck.py",
+        "statement.id in self._first[name] and not locked",
+        "statement.id in self._first[name]",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, interpreter: one way on that may wait is not enough",
+        "spec/stuck.py",
+        "bool(waiting) and not any(map(_may_wait, waiting))",
+        "bool(waiting) and not all(map(_may_wait, waiting))",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, interpreter: whoever is blocked once is stuck",
+        "spec/stuck.py",
+        "left = {slot for slot in left if self.blocked(here, slot)}",
+        "left = set(left)",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, lowering: only one way on is looked at",
+        "checker/lowering/stuck.py",
+        "for guard in guards.get(slot, ()))",
+        "for guard in guards.get(slot, ())[:1])",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, lowering: handlers that nobody waits for are idle",
+        "checker/lowering/stuck.py",
+        "        alone = TRUE if name in self._polled else FALSE\n",
+        "        alone = TRUE\n",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, lowering: a local failure leads nowhere",
+        "checker/lowering/stuck.py",
+        "            waiting += _after_failing(flow, statement)\n",
+        "            pass\n",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, lowering: blocks ok is overlooked",
+        "checker/lowering/stuck.py",
+        "return statement.blocks_ok or all(isinstance(part, typed.Fresh)",
+        "return all(isinstance(part, typed.Fresh)",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, lowering: it need not have healed",
+        "checker/lowering/properties.py",
+        "    bad = conjunction((some, running, negate(beyond), healed(layout)))\n",
+        "    bad = conjunction((some, running, negate(beyond)))\n",
+        STUCK,
+    ),
+    Mutant(
+        "stuck, second look: some slots are left out",
+        "checker/lowering/properties.py",
+        "        for slot, blocked in blocked_slots(layout, actions).items()\n",
+        "        for slot, blocked in list(blocked_slots(layout, actions).items())[:1]\n",
+        STUCK,
     ),
 )

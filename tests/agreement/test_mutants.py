@@ -33,8 +33,8 @@ def broken_copy(mutant: Mutant, folder: Path) -> Path:
     return folder
 
 
-def compare_programs(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.agreement.comparison", "0", str(PROGRAMS), str(STATES), str(DEPTH)]
+def compare_programs(folder: Path, by: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", by, "0", str(PROGRAMS), str(STATES), str(DEPTH)]
     try:
         return subprocess.run(
             command,
@@ -51,7 +51,7 @@ def compare_programs(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_mutant_is_caught(mutant: Mutant, tmp_path: Path) -> None:
-    result = compare_programs(broken_copy(mutant, tmp_path))
+    result = compare_programs(broken_copy(mutant, tmp_path), mutant.by)
     assert result.returncode == 1, f"not caught: {result.stdout}{result.stderr}"
     assert "SyntaxError" not in result.stdout + result.stderr
     assert "ImportError" not in result.stdout + result.stderr

@@ -186,6 +186,22 @@ process P {
 cover begun: db.x
 """
 
+FAILING = """
+store db { durable on: bool; durable go: bool }
+process P {
+  task t {
+    db.on := true
+    try {
+      either { fail } or { await db.go }
+    } catch failed {
+      await db.go and db.on blocks ok
+    }
+    db.on := false
+  }
+}
+cover on: db.on
+"""
+
 CALLS = """
 store db { durable begun: bool }
 process P {
@@ -237,6 +253,8 @@ MODELS = {
     ),
     "no more ids": StuckModel(NO_MORE_IDS, asked=False),
     "a local condition that is false": StuckModel(LOCAL, (("P.t", "await go == 1"),), steps=1),
+    # One of the two ways on leads by a failure to where it may wait for ever.
+    "a failure that leads to where it may wait": StuckModel(FAILING, asked=False),
     # request, mark, call here, mark, call there, mark: the only place of `here` is taken by who waits.
     "calls in a circle": StuckModel(CALLS, (("Q.there", "call P.here()"),), steps=6),
 }
