@@ -254,7 +254,7 @@ MODELS = {
     "no more ids": StuckModel(NO_MORE_IDS, asked=False),
     "a local condition that is false": StuckModel(LOCAL, (("P.t", "await go == 1"),), steps=1),
     # One of the two ways on leads by a failure to where it may wait for ever.
-    "a failure that leads to where it may wait": StuckModel(FAILING, asked=False),
+    "a failure that leads to where it may wait": StuckModel(FAILING),
     # request, mark, call here, mark, call there, mark: the only place of `here` is taken by who waits.
     "calls in a circle": StuckModel(CALLS, (("Q.there", "call P.here()"),), steps=6),
 }
