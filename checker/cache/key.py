@@ -17,6 +17,7 @@ from checker.choosing import scenarios_of
 from checker.options import Options
 from checker.variant import model_of, sources
 from checker.work.item import Item
+from counterexamples.render.encoding import encode_value
 from spec.layout import lay_out
 from spec.source import Source
 from spec.tokens import tokenize
@@ -50,6 +51,7 @@ def content(item: Item, identity: Identity) -> dict[str, object]:
         "model": [meaning(Source(name, text)) for name, text in sources(item.module)],
         "asserts": names.asserts,
         "variant": item.choice.variant,
+        "settled": {name: encode_value(value) for name, value in model.constants.items()},
         "scenarios": [scenario.name for scenario in scenarios_of(checked, item.options, item.named)],
         "needs": _needs_expected(item, names),
         "options": material(item.options, model, names),

@@ -74,7 +74,7 @@ def test_every_option_is_in_the_key_or_said_not_to_matter(tmp_path: Path) -> Non
 def test_every_part_of_an_item_is_in_the_key(tmp_path: Path) -> None:
     assert {field.name for field in fields(Item)} == {"module", "choice", "options", "named"}
     told = content(_item(tmp_path, Options()), TOOL)
-    assert told.keys() == {"tool", "model", "asserts", "variant", "scenarios", "needs", "options"}
+    assert told.keys() == {"tool", "model", "asserts", "variant", "settled", "scenarios", "needs", "options"}
 
 
 @pytest.mark.parametrize("field", OTHERS)
@@ -113,6 +113,13 @@ def test_variants_tool_and_semantics(tmp_path: Path) -> None:
     both = _item(tmp_path, Options())
     assert key_of(both, TOOL) != key_of(_item(tmp_path, Options(), variant="once"), TOOL)
     assert key_of(both, TOOL) != key_of(both, Identity("another tool", ()))
+
+
+def test_constants_are_in_the_key_whatever_the_options_say_of_them(tmp_path: Path) -> None:
+    """Who makes items of models that were type-checked for other constants gets other keys."""
+    item = _item(tmp_path, Options())
+    other = _item(tmp_path, Options(constants={"LAST": "1"}))
+    assert key_of(replace(other, options=item.options), TOOL) != key_of(item, TOOL)
 
 
 def test_which_scenarios_run_is_in_the_key(tmp_path: Path) -> None:
