@@ -25,6 +25,7 @@ from checker.verdict import Proved
 from checker.work import performance as performance_module
 from checker.work import processes
 from checker.work.executor import Executor, Here
+from checker.work.fresh import start_afresh
 from checker.work.item import Item, unperformed
 from checker.work.processes import Processes
 from tests.checker.samples import FakeEngine
@@ -48,7 +49,15 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def _alive() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+    """What multiprocessing keeps for processes that are spawned has no part in it."""
+    found = []
+    for each in psutil.Process().children(recursive=True):
+        try:
+            if each.status() != psutil.STATUS_ZOMBIE and not any("resource_tracker" in word for word in each.cmdline()):
+                found.append(each)
+        except psutil.NoSuchProcess:
+            continue
+    return found
 
 
 def become(monkeypatch: pytest.MonkeyPatch, performance: Performance) -> None:
@@ -412,3 +421,25 @@ def test_what_is_known_is_not_performed_and_the_rest_is_kept(
     assert reports[1] is report
     assert sorted(memory.kept) == ["a", "c"]
     assert [jobs.code(reports[number]) for number in (0, 2)] == [ExitCode.REFUTED] * 2
+
+
+def test_processes_that_are_started_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where nothing can be forked off, and on the workers of a cluster."""
+    items = jobs.items(tmp_path)
+    here = [jobs.told(report) for _, report in Here().run(items, jobs.quiet)]
+    afresh = dict(Processes(2, start=start_afresh).run(items, jobs.quiet))
+    assert [jobs.told(afresh[number]) for number in range(3)] == here
+    monkeypatch.setattr(processes, "can_fork", lambda: False)
+    spawned = dict(Processes(2).run(items, jobs.quiet))
+    assert [jobs.told(spawned[number]) for number in range(3)] == here
+
+
+def test_an_answer_no_to_whether_it_is_wanted_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: jobs.Log
+) -> None:
+    become(monkeypatch, slowly(log))
+    executor = Processes(2, is_wanted=lambda: len(log) == 0)
+    reports = dict(executor.run(jobs.items(tmp_path), jobs.quiet))
+    assert executor.interrupted
+    assert not reports[0].interrupted
+    assert reports[1].interrupted
