@@ -438,8 +438,10 @@ def test_an_answer_no_to_whether_it_is_wanted_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: jobs.Log
 ) -> None:
     become(monkeypatch, slowly(log))
-    executor = Processes(2, is_wanted=lambda: len(log) == 0)
-    reports = dict(executor.run(jobs.items(tmp_path), jobs.quiet))
+    reports: dict[int, VariantReport] = {}
+    executor = Processes(2, is_wanted=lambda: 0 not in reports or not log.lines())
+    for number, report in executor.run(jobs.items(tmp_path), jobs.quiet):
+        reports[number] = report
     assert executor.interrupted
     assert not reports[0].interrupted
     assert reports[1].interrupted
