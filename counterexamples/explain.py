@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 
 from counterexamples.blame import Blame, blame
 from counterexamples.change import Change, changes
@@ -274,8 +275,27 @@ def conclude(trace: Trace, name: str, can_move: CanMove | None = None, able: Abl
     return _with_remains(Conclusion(name, declared, reason, forever=shown), trace.model, last, can_move)
 
 
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Who is stuck in a state of one and the same model: a report asks it for each form in which it is written."""
+
+    model: Model
+    state: GlobalState
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and self.model is other.model and self.state == other.state
+
+    def __hash__(self) -> int:
+        return hash(self.state)
+
+
+@lru_cache(maxsize=16)
+def _stuck_slots(asked: _Question) -> tuple[Slot, ...]:
+    return Stuck(Interpreter(asked.model)).find(asked.state).stuck or ()
+
+
 def _about_stuck_threads(model: Model, state: GlobalState, can_move: CanMove | None) -> Conclusion:
-    found = Stuck(Interpreter(model)).find(state).stuck or ()
+    found = _stuck_slots(_Question(model, state))
     whole = _with_remains(Conclusion(STUCK_THREADS, None, None), model, state, can_move)
     return replace(whole, stuck=tuple(thread for thread in whole.threads if thread.slot in found))
 
