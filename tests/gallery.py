@@ -60,12 +60,17 @@ def swept(command: str) -> str:
         return Path(folder, "sweep.svg").read_text(encoding="utf-8")
 
 
+def pictures() -> Iterator[tuple[Path, str]]:
+    """All pictures as they are now, each drawn when it is asked for."""
+    for file, command in commands().items():
+        yield file, drawn(command, traced(command))
+    for file, command in sweeps().items():
+        yield file, swept(command)
+
+
 def refresh() -> Iterator[Path]:
     """Draws anew what is not true any more."""
-    pictures = [(file, lambda command=command: drawn(command, traced(command))) for file, command in commands().items()]
-    pictures += [(file, lambda command=command: swept(command)) for file, command in sweeps().items()]
-    for file, draw in pictures:
-        now = draw()
+    for file, now in pictures():
         if not file.exists() or file.read_text(encoding="utf-8") != now:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(now, encoding="utf-8")

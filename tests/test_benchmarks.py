@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from benchmarks.measure import Limits, Usage
 from checker.engines.engine import Budget, Coverage, Outcome, Progress, Unreachable
 from checker.engines.search import Search
 from checker.engines.symmetry import permuted
-from checker.logic.formula import evaluate
+from checker.logic.formula import Variable, evaluate
 from checker.transition_system import Property, State, TransitionSystem, successor
 from spec.checking.choice import Choice
 from spec.interpreter import Interpreter
@@ -113,6 +114,10 @@ def test_what_a_block_declares_is_no_part_of_the_state(tmp_path: Path) -> None:
     assert not [variable for variable in lowered.system.variables if "taken" in variable.name]
 
 
+def _codes(system: TransitionSystem, state: State) -> Callable[[Variable], int]:
+    return lambda variable: state[system.position[variable]]
+
+
 def test_a_circuit_takes_the_steps_of_its_system(tmp_path: Path) -> None:
     """Random runs of the circuit, read back from its file, stay within the states of the system and agree on `bad`."""
     system = _system("m2", "1,1,1,1")
@@ -128,12 +133,12 @@ def test_a_circuit_takes_the_steps_of_its_system(tmp_path: Path) -> None:
         inputs = [drawn.random() < 0.2 for _ in system.actions]
         chosen = next((action for action, taken in zip(system.actions, inputs, strict=True) if taken), None)
         latches, bad = circuit.step(inputs, latches)
-        assert bad == evaluate(target.bad, lambda v, state=state: state[place[v]])  # type: ignore[misc]
-        if chosen is not None and evaluate(chosen.guard, lambda v, state=state: state[place[v]]):  # type: ignore[misc]
+        assert bad == evaluate(target.bad, _codes(system, state))
+        if chosen is not None and evaluate(chosen.guard, _codes(system, state)):
             state = successor(system, state, chosen)
         codes = [state[place[v]] ^ v.initial for v, _ in bits]
         assert latches == [bool(code >> bit & 1) for code, (_, bit) in zip(codes, bits, strict=True)]
-        if not any(evaluate(a.guard, lambda v, state=state: state[place[v]]) for a in system.actions):  # type: ignore[misc]
+        if not any(evaluate(a.guard, _codes(system, state)) for a in system.actions):
             latches, state = [False] * len(bits), system.initial
 
 

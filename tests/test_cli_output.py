@@ -125,7 +125,7 @@ def test_ctrl_c_ends_a_long_check_with_a_report(folder: Path) -> None:
 
 
 def validate(text: str) -> dict[str, object]:
-    import jsonschema  # type: ignore[import-untyped]
+    import jsonschema
 
     content: dict[str, object] = json.loads(text)
     schema = json.loads((ROOT / "checker" / "report.schema.json").read_text())

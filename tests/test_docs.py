@@ -18,7 +18,6 @@ from checker.arguments import COMMANDS, build
 from checker.catalogue import find
 from checker.certificates.certificate import _STEPS
 from checker.codes import CODES
-from checker.configuration import OWN_FILE
 from checker.crashpoints.report_json import SCHEMA as CRASH_POINTS
 from checker.differences.report import SCHEMA as DIFFERENCES
 from checker.engines.engine import Budget
@@ -32,6 +31,7 @@ from checker.sweeps.report_json import SCHEMA as SWEEPS
 from checker.version import VERSION
 from spec.load import load
 from spec.parse import parse
+from spec.project import OWN_FILE
 from spec.source import Source
 from spec.syntax import File
 from spec.tokens import DIGITS, HARD_WORDS

@@ -6,6 +6,7 @@ Knows nothing of the lowering or the engines.  Slow, and meant for small models.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from spec.event import Event
@@ -111,7 +112,13 @@ def _seen(model: Model, state: GlobalState) -> object:
     return (state.values, queues, state.process_values, state.ghosts, state.used, state.error)
 
 
-def _can(graph, interpreter, kinds, changes, reached):  # type: ignore[no-untyped-def]
+def _can(
+    graph: Graph,
+    interpreter: Interpreter,
+    kinds: set[str],
+    changes: Callable[[GlobalState, GlobalState], bool] | None,
+    reached: Callable[[GlobalState], bool] | None,
+) -> set[GlobalState]:
     """States from which some path over steps of the kinds ends in a change, or in a state that is `reached`."""
     back: dict[GlobalState, list[GlobalState]] = {}
     found = {s for s in graph.depth if reached is not None and reached(s)}

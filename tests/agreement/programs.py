@@ -40,6 +40,9 @@ class Program:
         """True with this probability; shrinks to False."""
         return self.pick(100) >= 100 - percent
 
+    def durable(self) -> str:
+        return self.one(["durable", "durable", "volatile"])
+
     def name(self) -> str:
         self.names += 1
         return f"x{self.names}"
@@ -55,18 +58,17 @@ class Program:
         self.fencing = " fencing(2)" if self.chance(25) else ""
         self.has_handler = self.chance(50)
         self.second_store = self.chance(40)
-        durable = lambda: self.one(["durable", "durable", "volatile"])  # noqa: E731
         lines = [
             "enum Status { A, B, C }",
             f"ids Work[{self.work}]",
             "type Number = 0..1",
             "record Task { status: Status, mark: bool }",
             "store db {",
-            f"  {durable()} row: Work -> Status?",
-            f"  {durable()} task: Work -> Task?",
-            f"  {durable()} count: Number",
-            f"  {durable()} queue todo: Work{self.queue_kind}{self.redelivers}",
-            f"  {durable()} lock guard{self.one(['', ': Work'])}{self.lease}{self.fencing}",
+            f"  {self.durable()} row: Work -> Status?",
+            f"  {self.durable()} task: Work -> Task?",
+            f"  {self.durable()} count: Number",
+            f"  {self.durable()} queue todo: Work{self.queue_kind}{self.redelivers}",
+            f"  {self.durable()} lock guard{self.one(['', ': Work'])}{self.lease}{self.fencing}",
             "}",
         ]
         self.keyed_lock = "guard: Work" in lines[-2]
@@ -75,16 +77,21 @@ class Program:
             lines += [
                 "record Big { a: Number, b: Number, c: 0..3, who: Work?, s: Status }",
                 "store ex {",
-                f"  {durable()} holder: Server?",
-                f"  {durable()} group: set of Work",
-                f"  {durable()} big: Work -> Big?",
-                f"  {durable()} pair: (Work, Number) -> bool",
-                f"  {durable()} jobs_left: Number = 1",
-                f"  {durable()} queue jobs: (Work, Number){self.one(['', ' bag(1)', ' fifo(2)'])}",
+                f"  {self.durable()} holder: Server?",
+                f"  {self.durable()} group: set of Work",
+                f"  {self.durable()} big: Work -> Big?",
+                f"  {self.durable()} pair: (Work, Number) -> bool",
+                f"  {self.durable()} jobs_left: Number = 1",
+                f"  {self.durable()} queue jobs: (Work, Number){self.one(['', ' bag(1)', ' fifo(2)'])}",
                 "}",
             ]
         if self.second_store:
-            lines += ["store kv {", f"  {durable()} flag: Work -> bool", f"  {durable()} queue out: Work", "}"]
+            lines += [
+                "store kv {",
+                f"  {self.durable()} flag: Work -> bool",
+                f"  {self.durable()} queue out: Work",
+                "}",
+            ]
         lines += ["ghost seen: Work -> bool"]
         lines += [f"process Server[{self.servers}] {{", "  volatile local: Number"]
         self.in_server = True

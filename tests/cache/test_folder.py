@@ -123,7 +123,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     def fails(source: str, target: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module.os, "replace", fails)
+    monkeypatch.setattr("checker.cache.folder.os.replace", fails)
     with pytest.raises(OSError, match="No space"):
         Folder(tmp_path).write(ONE, b"after")
     assert [path.name for path in tmp_path.iterdir()] == [f"{ONE}.result"]
@@ -186,7 +186,7 @@ def test_a_text_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.Monk
     folder = Folder(tmp_path)
     folder.write(ONE, b"one")
     owner = (tmp_path / f"{ONE}.result").stat().st_uid
-    monkeypatch.setattr(module.os, "geteuid", lambda: owner + 1)
+    monkeypatch.setattr("checker.cache.folder.os.geteuid", lambda: owner + 1)
     assert (folder.read(ONE) is None) == (owner != 0)  # what the administrator has written is believed
     monkeypatch.setattr(module, "_is_own", lambda status: False)
     assert folder.read(ONE) is None
@@ -196,5 +196,5 @@ def test_who_may_have_written_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     def written_by(user: int) -> os.stat_result:
         return os.stat_result((0o100600, 1, 1, 1, user, user, 10, 0, 0, 0))
 
-    monkeypatch.setattr(module.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("checker.cache.folder.os.geteuid", lambda: 1000)
     assert [module._is_own(written_by(user)) for user in (1000, 0, 1001)] == [True, True, False]

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -84,8 +85,10 @@ def test_another_version_is_another_tool(tool: Path, name: str, monkeypatch: pyt
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_another_library_is_another_tool(tool: Path, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _digest(tool)
-    real = module.metadata.version
-    monkeypatch.setattr(module.metadata, "version", lambda name: "99.0" if name == library else real(name))
+    real = metadata.version
+    monkeypatch.setattr(
+        "checker.cache.identity.metadata.version", lambda name: "99.0" if name == library else real(name)
+    )
     assert _digest(tool) != before
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from checker.certificates.certificate import Certificate
 from checker.check import check_file
 from checker.exitcode import ExitCode
 from checker.options import Options, UnknownNameError
@@ -147,6 +148,7 @@ def test_a_proof_has_a_checked_certificate(tmp_path: Path) -> None:
     """Counted by hand: nothing written, the row written, both written; and each of the three after the crash."""
     verdict = check(tmp_path, MODEL).variants[0].properties[1].verdict
     assert isinstance(verdict, Proved)
+    assert isinstance(verdict.certificate, Certificate)
     assert verdict.certificate.states == 6
     assert verdict.certificate.complete
 

@@ -89,7 +89,7 @@ def minimal(declared: dict[Assumption, Fairness], lassos: list[Broken]) -> set[f
         choice = dict(zip(declared, fair, strict=True))
         if all(excludes(choice, lasso) for lasso in lassos):
             good.append(choice)
-    found = set()
+    found: set[frozenset[tuple[Assumption, Fairness]]] = set()
     for choice in good:
         weaker = [c for c in good if c != choice and all(RANK[c[a]] <= RANK[choice[a]] for a in declared)]
         if not weaker:
@@ -102,7 +102,7 @@ def test_all_minimal_sets_are_found(seed: int) -> None:
     drawn = random.Random(seed)
     fairness = {name: drawn.choice(list(Fairness)) for name in NAMES}
     of = fair_model(fairness)
-    declared = {a: f for a, f in assumed(of).items() if f is not Fairness.UNFAIR}
+    declared: dict[Assumption, Fairness] = {a: f for a, f in assumed(of).items() if f is not Fairness.UNFAIR}
     lassos: list[Broken] = []
     for _ in range(drawn.randint(0, 5)):
         broken = {

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     checked_model = typecheck(module_of(write(tmp_path_factory.mktemp("model"))), Choice("with_care"))
     assert not isinstance(checked_model, tuple)
     lowered = lower(checked_model.model)
-    cubes = []
+    cubes: list[tuple[Formula, ...]] = []
     for job in (0, 1):
         ran = literal(lowered, f"ran[Job#{job}]", "False")
         cubes.append((literal(lowered, f"db.finished[Job#{job}]", "True"), ran))
@@ -230,7 +231,7 @@ def test_killed_engines_and_no_memory_leave_undecided_and_exit_code_4(
         os.kill(os.getpid(), signal.SIGKILL)
 
     for name, behaviour in (("search", hungry), ("ic3", killed), ("parallel", killed), ("bmc", killed)):
-        monkeypatch.setitem(plan.ENGINES, name, lambda n=name, b=behaviour: FakeEngine(n, b))
+        monkeypatch.setitem(plan.ENGINES, name, partial(FakeEngine, name, behaviour))
     report = checked(write(tmp_path), Options(variants=("with_care",)))
     verdict = next(result.verdict for result in report.properties if result.name == "finished_was_run")
     assert verdict == Undecided(

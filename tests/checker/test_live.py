@@ -479,7 +479,8 @@ def complaint(content: dict[str, object], module: syntax.Module) -> str | None:
 
 def test_a_proof_by_states_says_how_to_get_one_that_can_be_written(tmp_path: Path) -> None:
     _, content = certificate(tmp_path, TWO_WAYS, Options(engine="search"))
-    (without,) = content["without"]  # type: ignore[misc]
+    assert isinstance(content["without"], list)
+    (without,) = content["without"]
     assert without["property"] == "finishes"
     assert "--engine ic3" in without["why"]
 

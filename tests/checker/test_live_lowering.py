@@ -110,8 +110,8 @@ def test_the_shapes() -> None:
     assert case.recurrent is TRUE
     assert str(case.goal) == "db.flag in {False}"
     for value in (0, 1):
-        code = {flag: value}
-        assert evaluate(case.trigger, lambda v, code=code: code.get(v, v.initial)) == bool(flag.values[value])
+        state = {variable: variable.initial for variable in low.system.variables} | {flag: value}
+        assert evaluate(case.trigger, state.__getitem__) == bool(flag.values[value])
     [once] = lowered("eventually db.flag")[1].cases
     assert once.from_start
     assert once.trigger is TRUE

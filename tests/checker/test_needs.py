@@ -267,7 +267,7 @@ def test_the_command_says_which_sets_were_expected_and_which_found(tmp_path: Pat
 
 
 def test_the_json_document_holds_the_sets_with_their_evidence(tmp_path: Path) -> None:
-    import jsonschema  # type: ignore[import-untyped]
+    import jsonschema
 
     (tmp_path / "model.cpt").write_text(TWO_STORES + RIGHT)
     run = counterpoint("check", "model.cpt", "--needs", "--json", folder=tmp_path)

@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 
 from checker.exitcode import ExitCode
@@ -262,10 +262,12 @@ def test_one_question_for_sets_that_are_alike(text: str, tmp_path: Path, monkeyp
     asked.clear()
     unmerged = results(check(tmp_path, text, UNMERGED))
     for name, result in unmerged.items():
-        assert merged[name].needs is not None
-        assert result.needs is not None
-        assert all(each.orbit == 1 for each in (*result.needs.breaking, *result.needs.tolerated))
-        assert sets(merged[name].needs, 3) == sets(result.needs, 3)
+        needs, alone = merged[name].needs, result.needs
+        assert needs is not None
+        assert alone is not None
+        listed: list[Breaking | Tolerated] = [*alone.breaking, *alone.tolerated]
+        assert all(each.orbit == 1 for each in listed)
+        assert sets(needs, 3) == sets(alone, 3)
         assert [judged.judgement for judged in merged[name].judged] == [judged.judgement for judged in result.judged]
     assert len(few) < len(asked)
     assert not any(one != other and one in renamed(other, 3) for one, other in combinations(few, 2))

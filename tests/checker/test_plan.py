@@ -404,7 +404,7 @@ def test_parallel_steps_join_when_ic3_has_had_a_while(monkeypatch: pytest.Monkey
     """But bounded model checking with single steps waits until the search or IC3 has ended as well."""
     found = Reached(path(SYSTEM, 2), "by parallel")
     monkeypatch.setattr(plan, "ALONE_BESIDE", 0.3)
-    some = {"p": found, "q": Undecided("not this one")}
+    some: dict[str, Outcome] = {"p": found, "q": Undecided("not this one")}
     runs = install(monkeypatch, slow(2, NOTHING), ic3=slow(60), parallel=answer(some), bmc=answer({"q": found}))
     started = time.monotonic()
     decisions = go()
@@ -575,7 +575,7 @@ def test_a_lasso_becomes_a_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None
 def test_no_lasso_is_shorter_than_one_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     none = Lasso(path(SYSTEM, 0), 0, 0, None)
     _, live = install_live(monkeypatch, answer({"l": none}))
-    assert go_live().of(L) == plan.Decision("search", replace(none, shortest="it has no step"))
+    assert go_live().of(L) == Decision("search", replace(none, shortest="it has no step"))
     assert live.names() == ["search"]
 
 

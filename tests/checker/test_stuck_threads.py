@@ -14,8 +14,11 @@ from checker import stuck_search
 from checker.certificates import proof_file
 from checker.check import check_file
 from checker.choosing import choose, looks_for_stuck_threads
+from checker.confirm import Context
 from checker.exitcode import ExitCode
+from checker.lower import Lowered
 from checker.options import Options
+from checker.planning.plan import Observer
 from checker.reports.explanation import explained
 from checker.result import PropertyResult, VariantReport
 from checker.time_limit import TimeLimit
@@ -158,8 +161,15 @@ def test_a_check_that_is_cut_short_leaves_it_open(tmp_path: Path) -> None:
 def test_threads_in_turns_with_no_time_left_are_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = stuck_search.look_again
 
-    def late(*arguments: object) -> stuck_search.SecondLook:
-        return original(*arguments[:-1], TimeLimit.after(0.0, "timeout"))  # type: ignore[arg-type]
+    def late(
+        lowered: Lowered,
+        interpreter: Interpreter,
+        options: Options,
+        observer: Observer,
+        context: Context,
+        limit: TimeLimit,
+    ) -> stuck_search.SecondLook:
+        return original(lowered, interpreter, options, observer, context, TimeLimit.after(0.0, "timeout"))
 
     monkeypatch.setattr(stuck_search, "look_again", late)
     verdict = result(checked(tmp_path, MODELS["threads that are blocked in turns"].text)).verdict

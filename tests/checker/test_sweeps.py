@@ -385,14 +385,15 @@ def test_the_smallest_refutation_is_that_of_the_smallest_numbers() -> None:
         assert found.point == nearest
 
 
-COUNTER = parse(
-    Source("m.cpt", "store db { durable x: 0..1 }\nprocess P { task t { db.x := 1 } }\ninvariant low: db.x == 0\n")
-)
-assert isinstance(COUNTER, File)
+def counter() -> Module:
+    text = "store db { durable x: 0..1 }\nprocess P { task t { db.x := 1 } }\ninvariant low: db.x == 0\n"
+    file = parse(Source("m.cpt", text))
+    assert isinstance(file, File)
+    return Module(file.source, file.doc, file.items)
 
 
 def test_cells_of_verdicts() -> None:
-    report = check_module(Module(COUNTER.source, COUNTER.doc, COUNTER.items), Options())
+    report = check_module(counter(), Options())
     low = report.variants[0].properties[0].verdict
     assert isinstance(low, Refuted)
     assert cell_of(low, False) == Cell(X, 1, "step", False)
@@ -406,7 +407,7 @@ def test_cells_of_verdicts() -> None:
 
 
 def test_what_a_report_does_not_speak_of_is_never_taken_for_proved() -> None:
-    plan = Plan(Module(COUNTER.source, COUNTER.doc, COUNTER.items), Grid(()), Options())
+    plan = Plan(counter(), Grid(()), Options())
     stopped = Cell(U, detail="the check of the point was cut short")
     whole = VariantReport(None, "", None, Scope((), None))
     for report, expected in (

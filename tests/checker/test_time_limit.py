@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from checker import time_limit
 from checker.options import Options
 from checker.time_limit import TimeLimit
 
@@ -40,11 +39,11 @@ def test_a_variant_has_no_more_time_than_there_is_for_everything() -> None:
 
 def test_another_process_whose_clock_begins_elsewhere_has_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """40 s are left when it is packed; 10 s later, where `monotonic` is 500 s ahead, 30 are."""
-    monkeypatch.setattr(time_limit.time, "monotonic", lambda: 1000.0)
-    monkeypatch.setattr(time_limit.time, "time", lambda: 5_000_000.0)
+    monkeypatch.setattr("checker.time_limit.time.monotonic", lambda: 1000.0)
+    monkeypatch.setattr("checker.time_limit.time.time", lambda: 5_000_000.0)
     packed = pickle.dumps(TimeLimit(1040.0, "timeout-total 60 s"))
-    monkeypatch.setattr(time_limit.time, "monotonic", lambda: 1510.0)
-    monkeypatch.setattr(time_limit.time, "time", lambda: 5_000_010.0)
+    monkeypatch.setattr("checker.time_limit.time.monotonic", lambda: 1510.0)
+    monkeypatch.setattr("checker.time_limit.time.time", lambda: 5_000_010.0)
     again = pickle.loads(packed)
     assert again == TimeLimit(1540.0, "timeout-total 60 s")
     assert again.left() == 30.0

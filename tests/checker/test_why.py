@@ -14,6 +14,7 @@ from checker.reliance.reliance import Why
 from checker.remark import RemarkKind
 from checker.result import FileReport
 from checker.verdict import Refuted
+from spec.syntax import Variant
 from spec.typecheck import Choice, typecheck
 from tests.checker.lease import checked, module_of, write
 from tests.command import ROOT, counterpoint
@@ -119,7 +120,7 @@ def test_parts_of_the_shipped_models_type_check() -> None:
     for path in sorted((ROOT / "models" / "conductor").glob("*.cpt")):
         module = load(path, ROOT / "models")
         assert not isinstance(module, tuple)
-        variant = next((item.name.name for item in module.items if type(item).__name__ == "Variant"), None)
+        variant = next((item.name.name for item in module.items if isinstance(item, Variant)), None)
         checked_model = typecheck(module, Choice(variant))
         assert not isinstance(checked_model, tuple)
         for part in parts_of(module, checked_model.model):

@@ -138,11 +138,11 @@ def test_a_cut_is_never_silent() -> None:
         explore(interpreter, 4)
     assert len(explore(interpreter, 5).states) == 5
     cut = explore(interpreter, 100, depth=2)
-    assert (len(cut.states), cut.open) == (3, {2})
+    assert (len(cut.states), cut.open) == (3, frozenset({2}))
     graph = StateGraph(interpreter, cut).graph()
     assert graph.nodes[2].lines[-1] == "… more steps from here"
     assert "not all: 1 state with steps that are not shown" in graph.caption
-    assert explore(interpreter, 100, depth=4).open == set()
+    assert explore(interpreter, 100, depth=4).open == frozenset()
 
 
 BUSY = """\

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from counterexamples.explain import explain
-from counterexamples.spacetime.lanes import Outside, lanes, owner, track_name
+from counterexamples.spacetime.lanes import Outside, Spot, lanes, owner, track_name
 from counterexamples.spacetime.messages import Blow, Fate, Form, Message, Stroke, messages, strokes
 from counterexamples.spacetime.moments import Look, Note, end_notes, moments
 from counterexamples.spacetime.spans import Bar, Stretch, bars, cuts, downtimes
@@ -32,12 +32,18 @@ def of_step(event: Event, before: GlobalState, after: GlobalState) -> tuple[tupl
     return sent, strokes(step, sent)
 
 
-def write(ending: Ending, strike: Strike | None = None, kept: bool | None = None, **ends: Party) -> Event:
-    return Event(EventKind.STEP, START_0, 1, ending, strike, kept, ends.get("party"), ends.get("other"))
+def write(
+    ending: Ending,
+    strike: Strike | None = None,
+    kept: bool | None = None,
+    party: Party | None = None,
+    other: Party | None = None,
+) -> Event:
+    return Event(EventKind.STEP, START_0, 1, ending, strike, kept, party, other)
 
 
 REQUESTED = ABANDONED.states[1]
-LINK = {"party": SERVER_0, "other": POSTGRES}
+LINK = (SERVER_0, POSTGRES)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +51,13 @@ LINK = {"party": SERVER_0, "other": POSTGRES}
     [
         (write(Ending.OK), (ASKS, ANSWERED)),
         (write(Ending.DUPLICATE), (ASKS, replace(ANSWERED, form=Form.FAILURE))),
-        (write(Ending.UNKNOWN, Strike.LOSE, True, **LINK), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
-        (write(Ending.UNKNOWN, Strike.LOSE, False, **LINK), (replace(ASKS, fate=Fate.LOST),)),
-        (write(Ending.UNKNOWN, Strike.CUT, True, **LINK), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
-        (write(Ending.UNKNOWN, Strike.CUT, False, **LINK), (replace(ASKS, fate=Fate.LOST),)),
-        (write(Ending.UNKNOWN, Strike.CRASH, True, party=POSTGRES), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
-        (write(Ending.UNKNOWN, Strike.CRASH, False, party=POSTGRES), (replace(ASKS, fate=Fate.LOST),)),
-        (write(Ending.OK, Strike.DUPLICATE, **LINK), (replace(ASKS, fate=Fate.TWICE), ANSWERED)),
+        (write(Ending.UNKNOWN, Strike.LOSE, True, *LINK), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
+        (write(Ending.UNKNOWN, Strike.LOSE, False, *LINK), (replace(ASKS, fate=Fate.LOST),)),
+        (write(Ending.UNKNOWN, Strike.CUT, True, *LINK), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
+        (write(Ending.UNKNOWN, Strike.CUT, False, *LINK), (replace(ASKS, fate=Fate.LOST),)),
+        (write(Ending.UNKNOWN, Strike.CRASH, True, POSTGRES), (ASKS, replace(ANSWERED, fate=Fate.LOST))),
+        (write(Ending.UNKNOWN, Strike.CRASH, False, POSTGRES), (replace(ASKS, fate=Fate.LOST),)),
+        (write(Ending.OK, Strike.DUPLICATE, None, *LINK), (replace(ASKS, fate=Fate.TWICE), ANSWERED)),
         (write(Ending.ERROR), ()),
         (Event(EventKind.CUT, party=SERVER_0, other=POSTGRES), (Message(SERVER_0, POSTGRES, Form.CUT),)),
         (Event(EventKind.HEAL, party=SERVER_0, other=POSTGRES), (Message(SERVER_0, POSTGRES, Form.HEAL),)),
@@ -72,8 +78,8 @@ def test_a_refused_statement_reaches_only_what_is_down() -> None:
 
 
 def test_a_store_that_crashes_during_a_write_does_so_behind_it_or_before_it() -> None:
-    kept = of_step(write(Ending.UNKNOWN, Strike.CRASH, True, party=POSTGRES), REQUESTED, INSERTED)
-    lost = of_step(write(Ending.UNKNOWN, Strike.CRASH, False, party=POSTGRES), REQUESTED, REQUESTED)
+    kept = of_step(write(Ending.UNKNOWN, Strike.CRASH, True, POSTGRES), REQUESTED, INSERTED)
+    lost = of_step(write(Ending.UNKNOWN, Strike.CRASH, False, POSTGRES), REQUESTED, REQUESTED)
     assert (kept[1], lost[1]) == ((Stroke(Blow.CRASH, POSTGRES, 1),), (Stroke(Blow.CRASH, POSTGRES, 0),))
 
 
@@ -97,14 +103,13 @@ def test_answers_go_to_the_caller_and_get_lost_with_the_callee() -> None:
     answer = Message(START_0, DECIDE_1, Form.ANSWER)
     lost = replace(answer, fate=Fate.LOST)
     reply = Event(EventKind.REPLY, START_0)
-    ends = {"party": SERVER_1, "other": SERVER_0}
     assert of_step(reply, CALLED, done)[0] == (answer,)
     assert of_step(replace(reply, ending=Ending.FAILED), CALLED, done)[0] == (replace(answer, form=Form.FAILURE),)
-    struck = replace(reply, ending=Ending.UNKNOWN, strike=Strike.LOSE, kept=True, **ends)
+    struck = replace(reply, ending=Ending.UNKNOWN, strike=Strike.LOSE, kept=True, party=SERVER_1, other=SERVER_0)
     assert of_step(struck, CALLED, done)[0] == (lost,)
     crash = of_step(Event(EventKind.CRASH, party=SERVER_0), CALLED, replace(done, down=frozenset({SERVER_0})))
     assert crash == ((lost,), (Stroke(Blow.CRASH, START_0),))
-    cut = Event(EventKind.CUT, **ends)
+    cut = Event(EventKind.CUT, party=SERVER_1, other=SERVER_0)
     assert of_step(cut, CALLED, done)[0] == (Message(SERVER_1, SERVER_0, Form.CUT), lost)
 
 
@@ -118,7 +123,7 @@ def test_a_waiting_caller_that_crashes_itself_misses_nothing() -> None:
 
 def test_callers_stand_left_of_who_is_called_and_stores_at_the_right() -> None:
     of = model(CROWD)
-    everything = [Outside.ENVIRONMENT, *(Party(store.name) for store in of.stores)]
+    everything: list[Spot] = [Outside.ENVIRONMENT, *(Party(store.name) for store in of.stores)]
     everything += [Party(process.name, i) for process in of.processes for i in range(process.instances.size)]
     titles = [lane.title for lane in lanes(of, everything)]
     clients = ["Client[0]", "Worker[0]", "Worker[1]", "Watcher[0]"]

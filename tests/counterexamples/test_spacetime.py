@@ -151,9 +151,9 @@ def test_a_lost_answer_has_a_line_that_does_not_arrive() -> None:
 
 def test_a_request_that_arrives_twice_has_two_lines_and_a_lost_one_has_no_head() -> None:
     requested, inserted = ABANDONED.states[1:3]
-    link = {"party": Party("Server", 0), "other": Party("postgres")}
+    link = (Party("Server", 0), Party("postgres"))
     for strike, ending, heads in ((Strike.DUPLICATE, Ending.OK, 2), (Strike.LOSE, Ending.UNKNOWN, 0)):
-        event = Event(EventKind.STEP, START_0, 1, ending, strike, False, **link)
+        event = Event(EventKind.STEP, START_0, 1, ending, strike, False, *link)
         group = step(picture(Trace(ABANDONED.model, (requested, inserted), (event,))), 1)
         tips = [shape for shape in group.all_shapes() if isinstance(shape, Tip) and shape.head is Head.FILLED]
         assert len(tips) == heads == len({tip.y for tip in tips})

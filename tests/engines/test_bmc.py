@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from random import Random
 
 import pytest
@@ -328,7 +329,7 @@ def test_unknown_about_the_frontier_is_no_bound() -> None:
     x, step = counting(5)
     system = system_of([x], [step], [invariant(equals(x, 4))], frontier=equals(x, 2))
     for good in range(7):
-        (found,) = outcomes(system, Bmc(make_solver=lambda good=good: Scripted(good)))  # type: ignore[misc]
+        (found,) = outcomes(system, Bmc(make_solver=partial(Scripted, good)))
         if isinstance(found, Bounded):
             assert found.depth == min(good // 3 - 1, 1)
         else:

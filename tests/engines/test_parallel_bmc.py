@@ -116,7 +116,11 @@ READS = parallel_steps.reads
 
 
 def _forget(variables: Callable[[Action, Formula], set[Variable]]) -> Reads:
-    return _with(lambda action, going_on, found: [found.pop(v, None) for v in variables(action, going_on)] and None)
+    def forget(action: Action, going_on: Formula, found: Masks) -> None:
+        for variable in variables(action, going_on):
+            found.pop(variable, None)
+
+    return _with(forget)
 
 
 def _in(formula: Formula) -> set[Variable]:

@@ -58,7 +58,7 @@ def test_no_certificate_for_safety_covers_it() -> None:
     system = TransitionSystem((CELL,), (FLIP,), (LIVE,))
     assert check(system, LIVE, Invariant(())) is not None
     with pytest.raises(ValueError, match="live"):
-        obligations(system, LIVE, Invariant(()))
+        obligations(system, LIVE, Invariant(()).formula)
     layout = Layout(system)
     both = [np.concatenate(pair) for pair in zip(layout.columns((0,)), layout.columns((1,)), strict=True)]
     symmetry = Symmetry(layout, ())

@@ -128,7 +128,11 @@ def test_items_are_taken_only_when_there_is_room(tmp_path: Path) -> None:
 
 
 def test_what_making_the_items_raises_ends_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    become(monkeypatch, lambda item, observer: time.sleep(60))  # type: ignore[func-returns-value,return-value]
+    def sleep(item: Item, observer: Observer) -> VariantReport:
+        time.sleep(60)
+        raise AssertionError("nobody has stopped it")
+
+    become(monkeypatch, sleep)
 
     def supply() -> Iterator[Item]:
         yield jobs.items(tmp_path)[0]
@@ -183,7 +187,11 @@ def test_an_item_whose_process_dies_twice_is_undecided(
 
 
 def test_without_properties_a_dead_process_is_no_success(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    become(monkeypatch, lambda item, observer: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[func-returns-value,return-value]
+    def die(item: Item, observer: Observer) -> VariantReport:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("it has survived")
+
+    become(monkeypatch, die)
     text = "store db { durable x: 0..2 }\nprocess P { task t { db.x := 1\n assert db.x == 1 } }\n"
     ((_, report),) = Processes(1).run(jobs.items(tmp_path, text), jobs.quiet)
     assert report.cut_short == "the worker process died, twice: it was ended by signal 9 (SIGKILL)"

@@ -190,7 +190,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 def descendants_at_work(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
     """Waits until the command has so many processes below it."""
     for _ in range(600):
-        found = psutil.Process(process.pid).children(recursive=True)
+        found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
         if len(found) >= count:
             return found
         time.sleep(0.1)
