@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
@@ -27,7 +27,7 @@ from checker.reports.report_json import document
 from checker.transition_system import TransitionSystem
 from checker.verdict import Judgement
 from counterexamples.render.page import Page
-from spec.typed import Fairness, Model
+from spec.typed import Fairness, FaultClass, Model
 from tests.agreement.deciding import checked
 from tests.checker.test_needs import check, needs_of, results
 from tests.command import ROOT, counterpoint
@@ -251,9 +251,14 @@ def test_one_question_for_sets_that_are_alike(text: str, tmp_path: Path, monkeyp
     """With three servers: the same sets as without symmetry, by fewer questions, no two of which are alike."""
     asked: list[Names] = []
 
-    def noted(model: Model, max_faults: int | None = None) -> Lowered:
+    def noted(
+        model: Model,
+        faults: Collection[FaultClass] | None = None,
+        max_faults: int | None = None,
+        deadline: float | None = None,
+    ) -> Lowered:
         asked.append(frozenset(map(str, model.faults)))
-        return lower(model, max_faults=max_faults)
+        return lower(model, faults, max_faults, deadline)
 
     monkeypatch.setattr(needs_search, "lower", noted)
     text = text.replace("Server[2]", "Server[3]")
