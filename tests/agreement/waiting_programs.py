@@ -86,7 +86,10 @@ class WaitingProgram:
             plain += [[f"call P.h(){self.allowed()}"], ["send P.h()"]]
         if depth == 0 or self.chance(65):
             return self.one(plain)
-        inner = lambda: self.block(1, depth - 1)  # noqa: E731
+
+        def inner() -> list[str]:
+            return self.block(1, depth - 1)
+
         nested = [
             lambda: ["either {", *inner(), "} or {", *inner(), "}"],
             lambda: ["while true {", *inner(), *inner(), "}"],
