@@ -271,6 +271,17 @@ def test_init_does_not_write_through_a_link(tmp_path: Path) -> None:
     assert (done.returncode, written(tmp_path)) == (2, {})
 
 
+def test_init_does_not_write_through_a_linked_folder(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / ".github").symlink_to(tmp_path / "elsewhere")
+    done = counterpoint("init", "new", folder=tmp_path)
+    assert done.returncode == 2
+    assert "leads out" in done.stderr
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert [each.name for each in (tmp_path / "new").iterdir()] == [".github"]
+
+
 def test_init_says_where_it_cannot_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     done = counterpoint("init", "file", folder=tmp_path)

@@ -164,6 +164,9 @@ def outputs(text: str, folder: Path) -> Mapping[str, str]:
     run("dot", "trace", file, "--no-config", "--property", "never_two", "--to", "dot")
     run("json trace", "trace", file, "--no-config", "--property", "never_two", "--to", "json")
     run("svg", "draw", file, "--no-config", "--property", "never_two")
+    for kind in ("svg", "html", "csv", "json"):
+        run(f"terminal sweep {kind}", "sweep", file, "--no-config", "--max-faults", "0..1", "-o", f"s.{kind}")
+        found[f"sweep {kind}"] = (folder / f"s.{kind}").read_text(encoding="utf-8")
     run("dot control", "graph", file, "--no-config", "--process", "P")
     for key in ("property", "junit", text):
         config.write_text(f"{json.dumps(key)} = {json.dumps(text)}\n", encoding="utf-8")
@@ -274,13 +277,18 @@ def test_no_output_lets_hostile_text_act(
     for kind in ("json", "json trace", "o.sarif"):
         json.loads(found[kind])
         assert found[kind].isascii()
+    json.loads(found["sweep json"])
     assert elements(found["o.xml"]) == elements(plain["o.xml"])
     # Longer text takes more lines of a picture, and nothing else.
     assert elements(found["svg"]).keys() <= elements(plain["svg"]).keys() | elements(long["svg"]).keys()
-    page = Tags(found["o.html"])
-    assert page.found.keys() <= Tags(plain["o.html"]).found.keys() | Tags(long["o.html"]).found.keys()
-    assert page.found["script",] == Tags(plain["o.html"]).found["script",]
-    assert not [link for link in page.links if ":" in link and not link.startswith(("data:", "#"))]
+    assert (
+        elements(found["sweep svg"]).keys() <= elements(plain["sweep svg"]).keys() | elements(long["sweep svg"]).keys()
+    )
+    for kind in ("o.html", "sweep html"):
+        page = Tags(found[kind])
+        assert page.found.keys() <= Tags(plain[kind]).found.keys() | Tags(long[kind]).found.keys()
+        assert page.found["script",] == Tags(plain[kind]).found["script",]
+        assert not [link for link in page.links if ":" in link and not link.startswith(("data:", "#"))]
     assert markdown_shape(found["o.md"]) == markdown_shape(plain["o.md"])
     assert mermaid_shape(found["mermaid"]) == mermaid_shape(plain["mermaid"])
     for kind in ("dot", "dot control"):

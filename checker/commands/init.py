@@ -22,6 +22,10 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         )
         hint = "nothing was written; init writes into another folder with: counterpoint init FOLDER"
         raise UsageError(message, hint, "E441")
+    astray = next((name for name in FILES if _leads_out(folder / name, folder)), None)
+    if astray is not None:
+        message = f"{folder / astray} cannot be written: a link leads out of {folder}"
+        raise UsageError(message, "nothing was written", "E409")
     for name, text in FILES.items():
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -34,3 +38,8 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     model = folder / next(iter(FILES))
     console.show(f"written; next: counterpoint check {model}, and docs/ci.md of counterpoint for other CI systems\n")
     return ExitCode.MET
+
+
+def _leads_out(file: Path, folder: Path) -> bool:
+    """Whether links on the way to a file lead elsewhere than into the folder."""
+    return not file.parent.resolve().is_relative_to(folder.resolve())
