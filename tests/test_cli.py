@@ -159,13 +159,14 @@ def test_3_a_trace_that_the_interpreter_does_not_follow(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The engine is right, and its trace is then cut short by two steps: it ends before the violation."""
+    from checker.engines import engine
     from checker.lower import Lowered
     from counterexamples.trace import Trace
 
     whole = Lowered.trace
 
-    def cut(self: Lowered, path: object) -> Trace:
-        trace = whole(self, path)  # type: ignore[arg-type]
+    def cut(self: Lowered, path: engine.Path) -> Trace:
+        trace = whole(self, path)
         return Trace(trace.model, trace.states[:-2], trace.events[:-2])
 
     monkeypatch.chdir(folder)

@@ -188,9 +188,9 @@ def test_it_works_in_several_processes_and_for_junit(folder: Path) -> None:
     assert "1 failed, 13 passed" in done.stdout
     cases = list(ET.parse(folder / "j.xml").iter("testcase"))
     assert len(cases) == 14
-    [failed] = [case for case in cases if case.find("failure") is not None]
+    [(failed, failure)] = [(case, found) for case in cases if (found := case.find("failure")) is not None]
     assert (failed.get("classname"), failed.get("name")) == ("v.cpt.idle", "unset")
-    assert "expected: REFUTED (missed)" in (failed.find("failure").text or "")  # type: ignore[union-attr]
+    assert "expected: REFUTED (missed)" in (failure.text or "")
 
 
 def test_a_variant_is_checked_once(folder: Path) -> None:

@@ -25,6 +25,7 @@ from jsonschema import Draft202012Validator
 
 from checker import cli
 from checker.bundle import Failure
+from checker.planning.plan import Observer
 from checker.result import VariantReport
 from checker.work import executor
 from checker.work.item import Item, perform
@@ -239,8 +240,8 @@ def test_a_rejected_point_is_drawn_once(folder: Path) -> None:
 def test_an_error_of_our_own_is_told_whatever_else_was_found(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def failing(item: Item, observer: object) -> VariantReport:
-        report = perform(item, observer)  # type: ignore[arg-type]
+    def failing(item: Item, observer: Observer) -> VariantReport:
+        report = perform(item, observer)
         wrong = item.options.constants["N"] == "2"
         return VariantReport(None, "", None, report.scope, failures=(Failure("a contradiction"),)) if wrong else report
 
@@ -319,9 +320,9 @@ def test_points_with_the_same_model_are_checked_once(
 ) -> None:
     performed: list[dict[str, str]] = []
 
-    def counting(item: Item, observer: object) -> VariantReport:
+    def counting(item: Item, observer: Observer) -> VariantReport:
         performed.append(dict(item.options.constants))
-        return perform(item, observer)  # type: ignore[arg-type]
+        return perform(item, observer)
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(executor, "perform", counting)

@@ -14,14 +14,16 @@ from itertools import product
 import networkx as nx
 
 from spec.evaluation import EvaluationError, Scope, evaluate
-from spec.event import Event, EventKind
+from spec.event import Event, EventKind, Party, Slot
 from spec.interpreter import Interpreter
 from spec.state import GlobalState
 from spec.typed import Expression, Fairness, FaultKind, LiveShape, Model, PropertyDeclaration
 from spec.value import Value, domain
 from tests.agreement.oracle import Graph
 
-Action = tuple[object, ...]
+Recovery = tuple[EventKind, Party | None, Party | None, str | None, str | None, object]
+"""Its kind, and what recovers: a party, the ends of a link, or an item of a queue or lock."""
+Action = Slot | Recovery
 
 
 def holds_live(graph: Graph, interpreter: Interpreter, declaration: PropertyDeclaration) -> bool:
@@ -124,19 +126,20 @@ class _FairParts:
 def _action(event: Event) -> Action | None:
     """A slot, or a recovery with what it recovers."""
     if event.kind in (EventKind.STEP, EventKind.REPLY):
-        return ("slot", event.slot)
+        assert event.slot is not None
+        return event.slot
     if event.kind is EventKind.REQUEST:
         return None
-    return (event.kind.value, event.party, event.other, event.store, event.variable, event.item)
+    return (event.kind, event.party, event.other, event.store, event.variable, event.item)
 
 
 def _fairness(model: Model, action: Action) -> Fairness:
-    if action[0] == "slot":
-        slot = action[1]
+    if isinstance(action, Slot):
         threads = {(p.name, t.name): t for p in model.processes for t in p.threads}
-        return threads[slot.process, slot.thread].fairness  # type: ignore[attr-defined]
-    parties = {party.name for party in action[1:3] if party is not None}  # type: ignore[attr-defined]
-    kind = {"restart": FaultKind.CRASH, "heal": FaultKind.PARTITION}.get(str(action[0]))
+        return threads[action.process, action.thread].fairness
+    recovery, party, other, *_ = action
+    parties = {each.name for each in (party, other) if each is not None}
+    kind = {EventKind.RESTART: FaultKind.CRASH, EventKind.HEAL: FaultKind.PARTITION}.get(recovery)
     for fault in model.faults:
         if fault.kind is kind and {fault.first, fault.second} - {None} == parties:
             return fault.fairness

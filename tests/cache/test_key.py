@@ -20,6 +20,7 @@ from checker.work.item import Item
 from spec.load import load
 from spec.source import Source
 from spec.tokens import Kind, tokenize
+from spec.typed import Model
 from tests.cache.models import EVERYTHING, ROOT, TOOL, items, laid_out_otherwise, source_of
 
 SHIPPED = sorted(path for path in (ROOT / "models").rglob("*.cpt"))
@@ -89,8 +90,8 @@ def test_without_an_option_in_it_the_key_would_be_the_same(
 ) -> None:
     """It is the option that makes the keys of the test before differ, so that test notices when one is left out."""
 
-    def lacking(*arguments: object) -> dict[str, object]:
-        return {name: value for name, value in material(*arguments).items() if name != field}  # type: ignore[arg-type]
+    def lacking(options: Options, model: Model, names: Names) -> dict[str, object]:
+        return {name: value for name, value in material(options, model, names).items() if name != field}
 
     before, after = _item(tmp_path, _base(field)), _item(tmp_path, OTHERS[field])
     monkeypatch.setattr(keys, "material", lacking)

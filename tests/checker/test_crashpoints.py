@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,13 +15,14 @@ from checker import cli
 from checker.confirm import Context
 from checker.crashpoints import system
 from checker.crashpoints.crash_map import Absence, CrashMap, Effect, crash_map
-from checker.crashpoints.points import Moment, Point
+from checker.crashpoints.points import Cell, Moment, Point
 from checker.crashpoints.report import render, told
 from checker.crashpoints.semantics import PointInterpreter
 from checker.exitcode import ExitCode
-from checker.logic.formula import FALSE
+from checker.logic.formula import FALSE, Variable
 from checker.options import Options
 from checker.planning.plan import Silence
+from checker.transition_system import Property
 from checker.verdict import Proved, Refuted, Undecided, faults_in
 from counterexamples.render.page import Page
 from counterexamples.site import sites
@@ -60,8 +62,8 @@ def conductor_05(variant: str) -> CrashMap:
     return mapped(shipped("models/conductor/05_abandoned.cpt", variant))
 
 
-def mapped(model: Model, **options: int) -> CrashMap:
-    found = crash_map(model, Options(**options), Silence(), Context((), {}))  # type: ignore[arg-type]
+def mapped(model: Model, options: Options = Options()) -> CrashMap:  # noqa: B008 (it is frozen)
+    found = crash_map(model, options, Silence(), Context((), {}))
     assert found.failures == ()
     return found
 
@@ -244,7 +246,7 @@ def test_each_refutation_has_a_run_with_just_that_fault() -> None:
 
 
 def test_a_bound_is_undecided() -> None:
-    found = mapped(shipped("docs/examples/jobs.cpt", None), states=20)
+    found = mapped(shipped("docs/examples/jobs.cpt", None), Options(states=20))
     assert not found.complete
     effects = {r.effect(name) for r in found.cells if r.absence is None for name in found.properties}
     assert Effect.NONE not in effects
@@ -288,8 +290,8 @@ def test_a_property_that_the_interpreter_finds_violated_is_our_own_error(monkeyp
     """The search is asked for nothing, and so proves everything."""
     asked = system._questions
 
-    def nothing(*arguments: object) -> list[system.Question]:
-        found = list(asked(*arguments))  # type: ignore[arg-type]
+    def nothing(properties: Sequence[Property], struck: Variable, cells: Sequence[Cell]) -> list[system.Question]:
+        found = asked(properties, struck, cells)
         return [replace(each, target=replace(each.target, bad=FALSE)) for each in found]
 
     monkeypatch.setattr(system, "_questions", nothing)

@@ -13,7 +13,7 @@ from checker.needs.needs import Breaking, Needs, Unsettled, judge_needs, name_of
 from checker.options import Options
 from checker.result import FileReport, PropertyResult
 from checker.verdict import Judgement, Proved, Refuted
-from spec.typed import FaultKind
+from spec.typed import FaultClass, FaultKind
 from tests.checker.samples import CERTIFICATE, fault, trace
 from tests.command import ROOT, counterpoint
 
@@ -216,8 +216,8 @@ def test_an_expected_refutation_that_is_none_is_missed_whatever_it_needs(tmp_pat
 A, B = fault(FaultKind.CRASH, "a"), fault(FaultKind.CRASH, "b")
 
 
-def broken(*faults: object, minimal: bool = True) -> Breaking:
-    return Breaking(frozenset(faults), Refuted(trace(), "search", "x"), minimal)  # type: ignore[arg-type]
+def broken(*faults: FaultClass, minimal: bool = True) -> Breaking:
+    return Breaking(frozenset(faults), Refuted(trace(), "search", "x"), minimal)
 
 
 def test_partial_answers_miss_only_what_they_contradict() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.liveness.assumptions import Assumption, AssumptionKind, Mover
+from checker.liveness.assumptions import Assumption, AssumptionKind, Mover, Strength
 from checker.liveness.live_claim import LiveClaim
 from checker.liveness.live_walks import Visit
 from checker.liveness.round_count import count
@@ -95,8 +95,8 @@ EVENTUALLY = claim(LiveShape.EVENTUALLY)
         ([("ab", "a"), ("ab", "-"), ("ab", "b"), ("ab", None)], weak, 0),
     ],
 )
-def test_rounds(walk: list[tuple[str, str | None]], fair: object, rounds: int) -> None:
-    found = count(tuple(visit(able, moved) for able, moved in walk), EVENTUALLY, {}, fair)  # type: ignore[arg-type]
+def test_rounds(walk: list[tuple[str, str | None]], fair: Strength, rounds: int) -> None:
+    found = count(tuple(visit(able, moved) for able, moved in walk), EVENTUALLY, {}, fair)
     assert (found.rounds, found.stays) == (rounds, None)
     assert found.pending == tuple(range(len(walk)))
 

@@ -22,7 +22,7 @@ from checker.planning.plan import Observer
 from checker.reports.explanation import explained
 from checker.result import PropertyResult, VariantReport
 from checker.time_limit import TimeLimit
-from checker.verdict import Judgement, Proved, Refuted, Undecided
+from checker.verdict import Covered, Judgement, Proved, Refuted, Undecided
 from counterexamples import replay
 from counterexamples.render.conclusion import render_conclusion
 from counterexamples.render.json import schema
@@ -188,11 +188,18 @@ def test_a_run_that_shows_nobody_stuck_is_no_evidence(tmp_path: Path) -> None:
     assert isinstance(replay.confirm_stuck(shorter, one, interpreter), replay.Mismatch)
 
 
+def run_to(report: VariantReport, cover: str) -> Trace:
+    """The run that reaches a cover."""
+    verdict = next(each.verdict for each in report.properties if each.name == cover)
+    assert isinstance(verdict, Covered), verdict
+    return verdict.trace
+
+
 def test_who_can_go_on_is_not_stuck(tmp_path: Path) -> None:
     """A run to a state where a thread waits for what will come."""
     text = answered("loop answer { await db.asked; db.answered := true }")
     options = Options(properties=("asked",))
-    trace = next(each.verdict for each in checked(tmp_path, text, options).properties if each.name == "asked").trace  # type: ignore[union-attr]
+    trace = run_to(checked(tmp_path, text, options), "asked")
     interpreter = Interpreter(trace.model)
     found = replay.confirm(trace, NAME, interpreter)
     assert isinstance(found, replay.Mismatch)
@@ -211,7 +218,7 @@ def test_in_turns_is_no_refutation(tmp_path: Path) -> None:
     proved = result(checked(tmp_path, model.text)).verdict
     assert isinstance(proved, Proved)
     report = checked(tmp_path, model.text.replace("cover odd: db.turn == 1", "cover odd: db.turn == 1 and db.on"))
-    trace = next(each.verdict for each in report.properties if each.name == "odd").trace  # type: ignore[union-attr]
+    trace = run_to(report, "odd")
     found = replay.confirm(trace, NAME, Interpreter(trace.model))
     assert isinstance(found, replay.Mismatch | replay.Unconfirmed)
 

@@ -8,7 +8,7 @@ import json
 import re
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -79,15 +79,15 @@ def test_names_keep_their_order_and_are_not_ordered() -> None:
     assert not SWITCH.ordered
 
 
-def grid(*constants: str, most: int = 200, **more: list[str]) -> Grid:
-    return grid_of(
-        list(constants),
-        more.get("switches", []),
-        more.get("faults", []),
-        (more.get("max_faults") or [None])[0],  # type: ignore[list-item]
-        more.get("variants", []),
-        most,
-    )
+def grid(
+    *constants: str,
+    most: int = 200,
+    switches: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    max_faults: str | None = None,
+    variants: Sequence[str] = (),
+) -> Grid:
+    return grid_of(constants, switches, faults, max_faults, variants, most)
 
 
 @pytest.mark.parametrize(
@@ -130,13 +130,13 @@ def test_a_name_given_twice_and_a_grid_that_is_too_large() -> None:
     assert len(grid("N=1..10", "S=1..7", "T=1..3", "K=5", most=210)) == 210
     for text in ("-1", "many", "1..many"):
         with pytest.raises(UsageError) as raised:
-            grid(max_faults=[text])
+            grid(max_faults=text)
         assert raised.value.code == "E470"
 
 
 def test_the_options_of_a_point_and_the_words_that_ask_for_it() -> None:
     found = grid(
-        "N=1..3", "K=7", switches=["on"], faults=["none", " crash  P, crash db "], max_faults=["0..1"], variants=["b"]
+        "N=1..3", "K=7", switches=["on"], faults=["none", " crash  P, crash db "], max_faults="0..1", variants=["b"]
     )
     assert len(found) == 3 * 2 * 2
     last = list(found.points())[-1]

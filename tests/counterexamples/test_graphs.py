@@ -10,6 +10,7 @@ from counterexamples.graphs.exploration import TooManyStatesError, around, explo
 from counterexamples.graphs.state_graph import Shown, StateGraph
 from counterexamples.render.dot import Graph, Mark, to_dot
 from spec import syntax
+from spec.diagnostic import Diagnostic
 from spec.interpreter import Interpreter
 from spec.parse import parse
 from spec.source import Source
@@ -54,7 +55,11 @@ def shown(text: str, *expressions: str) -> list[Shown]:
         assert isinstance(item, syntax.Property)
         nodes.append(item.condition)
     typed = typecheck_expressions(module_of(text), Choice(), nodes)
-    return [Shown(name, each) for name, each in zip(expressions, typed, strict=True)]  # type: ignore[arg-type]
+    found = []
+    for name, expression in zip(expressions, typed, strict=True):
+        assert not isinstance(expression, Diagnostic), expression
+        found.append(Shown(name, expression))
+    return found
 
 
 def graph_of(text: str, *expressions: str, names: list[str] | None = None) -> Graph:

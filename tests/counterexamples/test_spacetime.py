@@ -17,7 +17,7 @@ from counterexamples.render import wording
 from counterexamples.spacetime import columns, layout, rows
 from counterexamples.spacetime.layout import lay_out
 from counterexamples.spacetime.metrics import Font, shorten, text_width, wrap
-from counterexamples.spacetime.shapes import Group, Head, Label, Line, Mark, Panel, Picture, Sign, Tip
+from counterexamples.spacetime.shapes import Cylinder, Group, Head, Label, Line, Mark, Panel, Picture, Sign, Tip
 from counterexamples.spacetime.style import style_sheet
 from counterexamples.spacetime.svg import draw, left_to_right, to_svg
 from counterexamples.trace import Trace
@@ -214,7 +214,11 @@ def test_a_cut_shades_the_gaps_between_its_ends_until_it_heals() -> None:
     drawn = picture(Trace(ABANDONED.model, (whole, inserted, cut, inserted), tuple(events)))
     shades = [s.area for s in drawn.all_shapes() if isinstance(s, Panel) and s.style == "cut-off"]
     heads = {group.name: next(iter(group.all_shapes())) for group in drawn.groups if group.kind == "lane"}
-    order = [heads[f"lane-{name}"].area for name in ("Server-0", "postgres", "redis")]  # type: ignore[union-attr]
+    order = []
+    for name in ("Server-0", "postgres", "redis"):
+        head = heads[f"lane-{name}"]
+        assert isinstance(head, Panel | Cylinder), head
+        order.append(head.area)
     between = [(left.right, right.left) for left, right in pairwise(order)]
     assert [(area.left, area.right) for area in shades[:2]] == between
     rows_of = [next(_fields(step(drawn, number))).area for number in (2, 3)]
@@ -310,7 +314,9 @@ def test_names_do_no_harm() -> None:
 
 def test_every_style_has_a_rule_and_stays_inside_the_diagram() -> None:
     root = ET.fromstring(draw(explain(CROWDED, "honest"), CROWDED))
-    rules = "".join(root.find(f"{SVG}style").itertext())  # type: ignore[union-attr]
+    style = root.find(f"{SVG}style")
+    assert style is not None
+    rules = "".join(style.itertext())
     selectors = [part.strip() for line in rules.split("\n") if line for part in line.split("{")[0].split(",")]
     assert all(selector.startswith(".spacetime ") for selector in selectors)
     ruled = {name for selector in selectors for name in re.findall(r"\.([\w-]+)", selector)}
@@ -330,7 +336,7 @@ def test_steps_and_lanes_can_be_found_by_scripts() -> None:
     assert insert.get("data-kind") == "thread"
     assert insert.get("data-lanes") == "lane-Server-0 lane-postgres"
     assert by_id["first-lane-postgres"].get("data-lane") == "postgres"
-    assert insert.find(f"{SVG}title").text == (  # type: ignore[union-attr]
+    assert insert.findtext(f"{SVG}title") == (
         "2  Server[0].start  (05.cpt:8)\npostgres.workflow[w] := RUNNING\npostgres: workflow[Workflow#0] none → RUNNING"
     )
     urls = re.findall(r"url\(#([\w-]+)\)", ET.tostring(root, encoding="unicode"))

@@ -6,6 +6,7 @@ import pytest
 
 from spec.event import Party
 from spec.interpreter import Interpreter
+from spec.state import Loose
 from spec.typed import FaultClass, Literal, Statement, Thread
 from spec.types import IdType
 from spec.value import Id
@@ -379,8 +380,8 @@ def test_what_a_handler_holds_is_orphaned_by_its_end() -> None:
     answer = handler("h", queue("push", "q", lit(1)), queue("take", "q", into=var("i")), lock("await acquire", "k"))
     m = machine(call("S", "h"), assign(db("y"), lit(1)), answer=answer)
     state = follow(m, CALL, *["S0.h step ok"] * 3, "S0.h reply ok")
-    assert [holder.value for _, holder in state.queues["db", "q"].entries] == ["orphan"]  # type: ignore[union-attr]
-    assert state.locks["db", "k"].entries[0][1].value == "orphan"  # type: ignore[union-attr]
+    assert [holder for _, holder in state.queues["db", "q"].entries] == [Loose.ORPHAN]
+    assert state.locks["db", "k"].entries[0][1] is Loose.ORPHAN
 
 
 def test_a_chain_of_calls_breaks_where_it_is_struck() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import pytest
 
 from spec.evaluation import Scope, evaluate
 from spec.interpreter import Interpreter
 from spec.state import ErrorKind, ModelError
-from spec.typed import Binary, Coerce, Operator, Quantifier, Quantity
-from spec.types import BOOL, INT, IdType, OptionalType, RangeType, RecordType, SetType
+from spec.typed import Binary, Coerce, Expression, Operator, ProcessValue, Quantifier, Quantity, Statement, Thread
+from spec.types import BOOL, INT, IdType, OptionalType, RangeType, RecordType, SetType, Type
 from spec.value import Id, Row, Table
 from tests.spec.by_hand import (
     FALSE,
@@ -66,13 +68,19 @@ T = slot("t")
 OK = "P0.t step ok"
 
 
-def machine(*body: object, members: tuple[object, ...] = (), **options: object) -> Interpreter:
+def machine(
+    *body: Statement,
+    members: tuple[Thread | ProcessValue, ...] = (),
+    ghosts: Mapping[str, Type] | None = None,
+    ids: Iterable[IdType] = (),
+) -> Interpreter:
     """One instance of P with a task `t`, and a store with x, y (0..3) and rows (two optional entries)."""
     return Interpreter(
         model(
             store(value("x"), value("y"), value("rows", ROWS)),
-            process("P", 1, task("t", *body), *members),  # type: ignore[arg-type]
-            **options,  # type: ignore[arg-type]
+            process("P", 1, task("t", *body), *members),
+            ghosts=ghosts,
+            ids=ids,
         )
     )
 
@@ -500,7 +508,7 @@ def test_an_error_within_a_block_is_that_of_its_statement() -> None:
 
 
 @pytest.mark.parametrize("prefix", [(), (assign(db("x"), lit(1)),)])
-def test_local_computation_without_end(prefix: tuple[object, ...]) -> None:
+def test_local_computation_without_end(prefix: tuple[Statement, ...]) -> None:
     again = assign(var("a"), lit(1))
     endless = loop_while(TRUE, again)
     # The test of the `while` is the 1st, 3rd, .. local statement, and so the 10,001st.
@@ -541,9 +549,10 @@ def test_only_one_choice_errs() -> None:
 # ------------------------------------------------------------------------------------------------------- expressions
 
 
-def quantified(quantity: Quantity, body: object) -> Quantifier:
-    kind = {Quantity.COUNT: SMALL, Quantity.ALL: SetType(SMALL)}.get(quantity, BOOL)
-    return Quantifier(kind, SPAN, quantity, "q", "q", RangeType(0, 3), body)  # type: ignore[arg-type]
+def quantified(quantity: Quantity, body: Expression) -> Quantifier:
+    kinds: dict[Quantity, Type] = {Quantity.COUNT: SMALL, Quantity.ALL: SetType(SMALL)}
+    kind = kinds.get(quantity, BOOL)
+    return Quantifier(kind, SPAN, quantity, "q", "q", RangeType(0, 3), body)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from spec import lalr, syntax
 from spec.lalr import GRAMMAR, INSTALLED, Machine, decoded, encoded, tables
 from spec.lalr_tables import NoLexer, made_from
 from spec.layout import lay_out
-from spec.parse import _Parser, parse
+from spec.parse import _Parser, _Tree, parse
 from spec.source import Source, Span
 from spec.tokens import Kind, Token, tokenize
 from spec.tree_builder import TreeBuilder
@@ -93,7 +93,8 @@ def test_the_machine_does_what_lark_does(text: str) -> None:
     tree = None
     for token in parser._tokens:
         tree = lark.parser_state.feed_token(token, token.type == "$END")  # type: ignore[arg-type]
-    assert tree == ours.parts  # type: ignore[union-attr]
+    assert isinstance(ours, _Tree), ours
+    assert tree == ours.parts
 
 
 def test_a_token_that_cannot_come_next_is_not_taken() -> None:

@@ -10,7 +10,7 @@ from spec.interpreter import Interpreter
 from spec.prospects import next_shared, without_sharing
 from spec.rest import Answer
 from spec.stuck import Finding, Stuck, may_be_stuck
-from spec.typed import Statement, Thread
+from spec.typed import FaultClass, Statement, Thread
 from spec.types import SetType
 from tests.spec.by_hand import (
     FALSE,
@@ -50,9 +50,9 @@ CALLED = "P0.t step ok -> P0.h#0"
 T = slot("t")
 
 
-def machine(*threads: Thread, faults: tuple[object, ...] = ()) -> Interpreter:
+def machine(*threads: Thread, faults: tuple[FaultClass, ...] = ()) -> Interpreter:
     things = (value("x"), value("y"), a_queue("q"), a_lock("k"), a_lock("l", lease=True))
-    return Interpreter(model(store(*things), process("P", 1, *threads), *faults))  # type: ignore[arg-type]
+    return Interpreter(model(store(*things), process("P", 1, *threads), *faults))
 
 
 def mark() -> Statement:

@@ -19,6 +19,7 @@ from checker.planning.plan import Observer
 from checker.planning.shortage import SHORTAGE
 from checker.result import VariantReport
 from checker.transition_system import Property, TransitionSystem
+from checker.verdict import HoldsTo
 from checker.work import processes
 from checker.work.item import Item
 from checker.work.memory import Gauge, Usage, in_words
@@ -127,7 +128,9 @@ def test_of_several_processes_the_largest_engine_ends_first(monkeypatch: pytest.
     assert "not stopped" not in {text for text, _ in log.lines()}
     assert len({pid for _, pid in log.lines()}) == 2
     verdicts = {result.name: result.verdict for result in report.properties}
-    assert "ic3: memory ran out" in verdicts["small"].reason  # type: ignore[union-attr]
+    small = verdicts["small"]
+    assert isinstance(small, HoldsTo), small
+    assert "ic3: memory ran out" in small.reason
     # What bounded model checking has found is kept.
     assert report.code(item.options) is ExitCode.REFUTED
 

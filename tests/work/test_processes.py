@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -374,7 +374,8 @@ def test_closing_the_run_stops_everything(monkeypatch: pytest.MonkeyPatch, tmp_p
     run = Processes(2).run(jobs.items(tmp_path), jobs.quiet)
     next(run)
     started = time.monotonic()
-    run.close()  # type: ignore[attr-defined]
+    assert isinstance(run, Generator)
+    run.close()
     assert not _alive()
     assert time.monotonic() - started < 10
 
