@@ -7,7 +7,8 @@ found to be unreachable, generalised, and excluded.  When two neighbouring frame
 
 What is special here: steps are computed backwards action by action, without a transition relation (see
 `checker.engines.preimages`), cubes are kept with their images under the symmetries, and the frames, which speak of the
-system and not of a property, are kept from one property to the next.
+system and not of a property, are kept from one property to the next.  So the properties can take turns, and a hard one
+does not keep the others waiting.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.certificates.invariant import Invariant
 from checker.certificates.rescue import Rescue
@@ -36,6 +37,10 @@ WINDOW = "an unbounded integer left the explored window"
 _FOLLOWED = 300
 """So many states are looked at to find out whether a candidate is saved that no run is known to reach."""
 _PROGRESS_INTERVAL = 0.5
+_FIRST_TURN = 2.0
+"""Seconds for each property, before any gets more."""
+_LONGER = 4
+"""Each round of turns is so many times as long as the one before."""
 
 
 class Ic3:
@@ -61,9 +66,7 @@ class Ic3:
             try:
                 run = _Run(system, symmetric, self._make_solver, budget, reporter)
                 try:
-                    while left:
-                        reporter.decided(left[0], run.decide(left[0]))
-                        left.pop(0)
+                    take_turns(run.decide, left, budget, reporter)
                 finally:
                     run.frames.close()
             except (TooManyImages, _NotSymmetric):
@@ -73,6 +76,31 @@ class Ic3:
                 for target in left:
                     reporter.decided(target, Undecided("out of memory"))
             return
+
+
+def take_turns(
+    decide: Callable[[Property, Budget], Outcome], left: list[Property], budget: Budget, reporter: Reporter
+) -> None:
+    """Reports an outcome for each property that is left, and takes it from the list.  `decide` is asked about them in
+    turn, with more time in each round, until it has an answer or the time is up.  The last one has all the time."""
+    depths: dict[Property, Bounded] = {}
+    seconds = _FIRST_TURN
+    while left:
+        for target in list(left):
+            end = None if len(left) == 1 else time.monotonic() + seconds
+            until = min((each for each in (end, budget.deadline) if each is not None), default=None)
+            turn = replace(budget, deadline=until)
+            outcome = decide(target, turn)
+            known = depths.get(target)
+            if isinstance(outcome, Bounded | Undecided):
+                if isinstance(outcome, Bounded) and (known is None or known.depth < outcome.depth):
+                    known = depths[target] = outcome
+                if turn.expired() and not budget.expired():
+                    continue
+                outcome = known or outcome
+            left.remove(target)
+            reporter.decided(target, outcome)
+        seconds *= _LONGER
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -105,7 +133,7 @@ class _NotSymmetric(Exception):
 
 
 class _Run:
-    """One system, one solver; `decide` is called for one property after the other."""
+    """One system, one solver; `decide` is called for one property after the other, also more than once for one."""
 
     def __init__(
         self,
@@ -123,25 +151,29 @@ class _Run:
         self.preimages = Preimages(system, self.space)
         symmetry = Symmetry(self.space, system.swaps if symmetric else (), LARGEST_ORBIT)
         self.frames = Frames(self.space, symmetry, make_solver)
-        self.frames.clauses.solver.deadline = budget.deadline
         self.going_on = conjunction((negate(system.halted), negate(system.frontier)))
         self.counter = 0
         self.reported = time.monotonic()
         self.saviour = Saviour(system, STATE_LIMIT)
         self.swaps = system.swaps if symmetric else ()
         self.rescues: Rescues | None = None
+        self.known_rescues: dict[Property, Rescues] = {}
         self.window: int | None = None
         """No frontier state is nearer than this, and one is reachable."""
         self.level = 0
 
     # -- one property -------------------------------------------------------------------------------------------------
 
-    def decide(self, target: Property) -> Outcome:
+    def decide(self, target: Property, budget: Budget) -> Outcome:
         if target.form is Form.LIVE:
             return Undecided(f"whether `{target.form.value}` holds is not decided by ic3")
+        self.budget = budget
+        self.frames.clauses.solver.deadline = budget.deadline
         self.level = 0
-        unless = target.unless
-        self.rescues = None if unless is None else Rescues(self.system, self.saviour, unless, self.swaps)
+        self.rescues = self.known_rescues.get(target)
+        if target.unless is not None and self.rescues is None:
+            self.rescues = Rescues(self.system, self.saviour, target.unless, self.swaps)
+            self.known_rescues[target] = self.rescues
         try:
             if self.budget.expired():
                 return Undecided(OUT_OF_TIME)
@@ -398,4 +430,4 @@ class _Run:
             self.reporter.progress(Progress(Ic3.name, self.level, None, None))
 
 
-__all__ = ["Ic3"]
+__all__ = ["Ic3", "take_turns"]

@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from benchmarks.protocol import Size, reference_protocol
-from checker.certificates.invariant import check
+from checker.certificates.invariant import Invariant, check
 from checker.engines import frames
 from checker.engines.cubes import Cube, Space
 from checker.engines.engine import Bounded, Budget, Coverage, Inductive, Outcome, Progress, Reached, Undecided
-from checker.engines.ic3 import Ic3
+from checker.engines.ic3 import Ic3, _Run, take_turns
 from checker.engines.preimages import Blocked, Preimages
 from checker.engines.state_clauses import StateClauses
 from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, equals, evaluate, member, negate
@@ -135,6 +135,59 @@ def test_too_many_images_and_the_symmetries_are_given_up(monkeypatch: pytest.Mon
     monkeypatch.setattr("checker.engines.ic3.LARGEST_ORBIT", 1)
     for seed in range(60):
         compare(random_system(Random(seed)), Ic3(), seed, checked=False)
+
+
+def test_short_turns_change_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.engines.ic3._FIRST_TURN", 1e-5)
+    properties = calls = 0
+    decide = _Run.decide
+
+    def counted(run: _Run, target: Property, budget: Budget) -> Outcome:
+        nonlocal calls
+        calls += 1
+        return decide(run, target, budget)
+
+    monkeypatch.setattr(_Run, "decide", counted)
+    for seed in range(60):
+        system = random_system(Random(seed), frontiers=seed % 3 == 0)
+        properties += len(system.properties)
+        compare(system, Ic3(symmetry=seed % 2 == 0), seed)
+    assert calls > 3 * properties
+
+
+def test_a_hard_property_does_not_keep_the_others_waiting() -> None:
+    """Seconds that each property takes: the second is decided before the first, and each round is longer."""
+    now = 0.0
+    needed = {"hard": 9.0, "easy": 1.0, "never": 1e9}
+    asked: list[str] = []
+    proof = Inductive(Invariant(()), 1)
+
+    def decide(target: Property, budget: Budget) -> Outcome:
+        nonlocal now
+        asked.append(target.name)
+        assert budget.deadline is not None
+        seconds = needed[target.name]
+        if now + seconds <= budget.deadline:
+            now += seconds
+            return proof
+        now = max(now, budget.deadline)
+        # In its second turn, of 8 s, it comes to depth 7, in the last one no further than to depth 2.
+        return Bounded(7 if asked.count(target.name) == 2 else 2, "out of time")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("checker.engines.ic3.time.monotonic", lambda: now)
+        patch.setattr("checker.engines.engine.time.monotonic", lambda: now)
+        recorder = Recorder()
+        left = [Property(name, Form.INVARIANT, FALSE) for name in needed]
+        take_turns(decide, left, Budget(deadline=60.0), recorder)
+    # Turns of 2 s: hard, easy, never; of 8 s: hard, never; of 32 s: hard, and then `never` has all the rest.
+    assert asked == ["hard", "easy", "never", "hard", "never", "hard", "never"]
+    assert [(target.name, outcome) for target, outcome in recorder.outcomes.items()] == [
+        ("easy", proof),
+        ("hard", proof),
+        ("never", Bounded(7, "out of time")),
+    ]
+    assert not left
 
 
 # -- steps backwards, against brute force ---------------------------------------------------------------------------
