@@ -16,6 +16,7 @@ from checker.transition_system import Property, TransitionSystem
 from checker.version import VERSION
 from tests.checker.samples import Closed, FakeEngine, Run
 from tests.command import AS_EXPECTED, COUNTER, counterpoint, write_models
+from tests.stand_in import InPlaceOf
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_3_a_trace_that_the_interpreter_does_not_follow(
         return Trace(trace.model, trace.states[:-2], trace.events[:-2])
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(Lowered, "trace", cut)
+    monkeypatch.setattr(Lowered, "trace", InPlaceOf(whole)(cut))
     assert cli.execute(["check", "counter.cpt", "--property", "never_two"]) == 3
     shown = capsys.readouterr()
     assert "the interpreter disagrees with the trace of never_two" in shown.err

@@ -30,6 +30,7 @@ from checker.result import VariantReport
 from checker.work import executor
 from checker.work.item import Item, perform
 from tests.command import ROOT, counterpoint, environment
+from tests.stand_in import InPlaceOf
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "checker" / "sweep.schema.json").read_text()))
 
@@ -246,7 +247,7 @@ def test_an_error_of_our_own_is_told_whatever_else_was_found(
         return VariantReport(None, "", None, report.scope, failures=(Failure("a contradiction"),)) if wrong else report
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(executor, "perform", failing)
+    monkeypatch.setattr(executor, "perform", InPlaceOf(perform)(failing))
     assert cli.execute(["sweep", "counter.cpt", "-D", "N=1..3", "--no-cache", "--workers", "1"]) == 3
     out, err = capsys.readouterr()
     assert "internal error: a contradiction" in err
@@ -325,7 +326,7 @@ def test_points_with_the_same_model_are_checked_once(
         return perform(item, observer)
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(executor, "perform", counting)
+    monkeypatch.setattr(executor, "perform", InPlaceOf(perform)(counting))
     # `none` and no fault class at all are the same; another bound for faults is not, nor is another S.
     words = [
         "sweep",

@@ -22,6 +22,7 @@ from spec.source import Source
 from spec.tokens import Kind, tokenize
 from spec.typed import Model
 from tests.cache.models import EVERYTHING, ROOT, TOOL, items, laid_out_otherwise, source_of
+from tests.stand_in import InPlaceOf
 
 SHIPPED = sorted(path for path in (ROOT / "models").rglob("*.cpt"))
 OTHERS: dict[str, Options] = {
@@ -94,7 +95,7 @@ def test_without_an_option_in_it_the_key_would_be_the_same(
         return {name: value for name, value in material(options, model, names).items() if name != field}
 
     before, after = _item(tmp_path, _base(field)), _item(tmp_path, OTHERS[field])
-    monkeypatch.setattr(keys, "material", lacking)
+    monkeypatch.setattr(keys, "material", InPlaceOf(material)(lacking))
     assert content(before, TOOL)["options"] == content(after, TOOL)["options"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,7 @@ from spec.syntax import File, Module
 from spec.typecheck import Checked, Choice, typecheck
 from spec.typed import Model
 from tests.agreement.crash_comparison import compare_model
+from tests.stand_in import InPlaceOf
 
 ROOT = Path(__file__).parents[2]
 SIGNS = {Effect.NONE: "ok", Effect.BREAKS: "BREAKS", Effect.TOGETHER: "together", Effect.UNDECIDED: "?"}
@@ -290,11 +291,11 @@ def test_a_property_that_the_interpreter_finds_violated_is_our_own_error(monkeyp
     """The search is asked for nothing, and so proves everything."""
     asked = system._questions
 
-    def nothing(properties: Sequence[Property], struck: Variable, cells: Sequence[Cell]) -> list[system.Question]:
-        found = asked(properties, struck, cells)
-        return [replace(each, target=replace(each.target, bad=FALSE)) for each in found]
+    def nothing(properties: Sequence[Property], struck: Variable, cells: Sequence[Cell]) -> Iterator[system.Question]:
+        for each in asked(properties, struck, cells):
+            yield replace(each, target=replace(each.target, bad=FALSE))
 
-    monkeypatch.setattr(system, "_questions", nothing)
+    monkeypatch.setattr(system, "_questions", InPlaceOf(asked)(nothing))
     found = crash_map(shipped("docs/examples/jobs.cpt", None), Options(), Silence(), Context((), {}))
     assert "the interpreter finds none_forgotten violated" in found.failures[0].message
     assert not found.complete

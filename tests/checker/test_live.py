@@ -46,6 +46,7 @@ from spec.typecheck import Choice, typecheck
 from spec.typed import Fairness, Model
 from tests.checker.live_models import COUNTER, CRASHED, DOOR, JOBS, LAZY, MODELS, PROVED, STRONG_DOOR, LiveModel
 from tests.command import ROOT, counterpoint
+from tests.stand_in import InPlaceOf
 
 
 def write(folder: Path, text: str) -> Path:
@@ -248,11 +249,11 @@ def test_that_a_set_is_closed_is_found_out_once(door: Lowered, monkeypatch: pyte
     checked = []
     whole = SearchedStates.recheck
 
-    def recheck(states: SearchedStates, see: See | None = None) -> str | None:
-        checked.append(states)
-        return whole(states, see)
+    def recheck(self: SearchedStates, see: See | None = None) -> str | None:
+        checked.append(self)
+        return whole(self, see)
 
-    monkeypatch.setattr(SearchedStates, "recheck", recheck)
+    monkeypatch.setattr(SearchedStates, "recheck", InPlaceOf(whole)(recheck))
     confirmed = confirm(door, "swings", outcome_of(door, "swings", "search"))
     assert isinstance(confirmed, Proved)
     assert len(checked) == 1

@@ -31,6 +31,7 @@ from spec.typed import Fairness, FaultClass, Model
 from tests.agreement.deciding import checked
 from tests.checker.test_needs import check, needs_of, results
 from tests.command import ROOT, counterpoint
+from tests.stand_in import InPlaceOf
 
 # Every server adds one to `failed` where its write to db failed, which takes a lost message on its own link.
 TWO_SERVERS = """\
@@ -260,7 +261,7 @@ def test_one_question_for_sets_that_are_alike(text: str, tmp_path: Path, monkeyp
         asked.append(frozenset(map(str, model.faults)))
         return lower(model, faults, max_faults, deadline)
 
-    monkeypatch.setattr(needs_search, "lower", noted)
+    monkeypatch.setattr(needs_search, "lower", InPlaceOf(lower)(noted))
     text = text.replace("Server[2]", "Server[3]")
     merged = results(check(tmp_path, text, PER_INSTANCE))
     few = list(asked)

@@ -36,6 +36,7 @@ from spec.load import load
 from spec.syntax import Module
 from tests.checker.stuck_models import CALLS, IDLE, LIKE_TURNS, MODELS, StuckModel, answered, lock, polling, two_locks
 from tests.command import counterpoint
+from tests.stand_in import InPlaceOf
 
 NAME = "stuck_threads"
 STUCK = {name: model for name, model in MODELS.items() if model.stuck}
@@ -171,7 +172,7 @@ def test_threads_in_turns_with_no_time_left_are_undecided(tmp_path: Path, monkey
     ) -> stuck_search.SecondLook:
         return original(lowered, interpreter, options, observer, context, TimeLimit.after(0.0, "timeout"))
 
-    monkeypatch.setattr(stuck_search, "look_again", late)
+    monkeypatch.setattr(stuck_search, "look_again", InPlaceOf(original)(late))
     verdict = result(checked(tmp_path, MODELS["threads that are blocked in turns"].text)).verdict
     assert not isinstance(verdict, Proved | Refuted), verdict
 

@@ -28,6 +28,7 @@ from checker.transition_system import (
 from spec.event import Event, EventKind
 from tests.engines.random_systems import random_system
 from tests.engines.reference import TooLargeError, complaint, explore
+from tests.stand_in import InPlaceOf
 
 
 class Recorder:
@@ -256,12 +257,12 @@ def test_what_was_learnt_about_saved_states_serves_all_depths(monkeypatch: pytes
     look = Saviour.look
 
     def counted(
-        self: Saviour, start: State, unless: Reachability, deadline: float | None = None
+        self: Saviour, start: State, unless: Reachability, deadline: float | None = None, limit: int | None = None
     ) -> Saved | Doomed | Inconclusive:
         asked.append(start)
-        return look(self, start, unless, deadline)
+        return look(self, start, unless, deadline, limit)
 
-    monkeypatch.setattr(Saviour, "look", counted)
+    monkeypatch.setattr(Saviour, "look", InPlaceOf(look)(counted))
     (found,) = outcomes(system_of([x, y], drafts, [target]))
     assert isinstance(found, Bounded)
     assert asked == [(0, 0)]

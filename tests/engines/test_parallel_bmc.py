@@ -32,6 +32,7 @@ from checker.transition_system import (
 from tests.engines.random_systems import random_system
 from tests.engines.reference import TooLargeError, complaint, explore, steps
 from tests.engines.test_bmc import Draft, Scripted, counting, invariant, system_of
+from tests.stand_in import InPlaceOf
 
 ALL = frozenset(Kind)
 
@@ -146,7 +147,7 @@ BROKEN: dict[str, Reads] = {
 @pytest.mark.parametrize(("kind", "first"), list(zip(BROKEN, (0, 0, 10, 20), strict=True)))
 def test_each_kind_of_conflict_is_needed(kind: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it some step cannot be carried out one after the other, which is noticed."""
-    monkeypatch.setattr(parallel_steps, "reads", BROKEN[kind])
+    monkeypatch.setattr(parallel_steps, "reads", InPlaceOf[Reads](READS)(BROKEN[kind]))
     assert any(is_noticed(seed) for seed in range(first, first + 10))
 
 

@@ -17,7 +17,7 @@ from checker.engines.closed_set import SearchedStates
 from checker.engines.engine import Bounded, Budget, Coverage, Outcome, Progress, Reached, Undecided, Unreachable
 from checker.engines.packing import Columns, Layout, Words
 from checker.engines.search import Search
-from checker.engines.state_table import StateTable, mix
+from checker.engines.state_table import Insertion, StateTable, mix
 from checker.engines.symmetry import Symmetry, permuted
 from checker.logic.formula import FALSE, TRUE, Formula, Role, Variable, conjunction, disjunction, equals, member, negate
 from checker.transition_system import (
@@ -36,6 +36,7 @@ from checker.transition_system import (
 from spec.event import Event, EventKind
 from tests.engines.random_systems import random_system
 from tests.engines.reference import Exploration, TooLargeError, complaint, explore
+from tests.stand_in import InPlaceOf
 
 
 class Recorder:
@@ -449,12 +450,12 @@ def test_running_out_of_time() -> None:
 def test_running_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     insert = StateTable.insert
 
-    def limited(self: StateTable, candidates: Columns, numbered: bool = False) -> object:
+    def limited(self: StateTable, candidates: Columns, numbered: bool = False) -> Insertion:
         if self.count > 200:
             raise MemoryError
         return insert(self, candidates, numbered)
 
-    monkeypatch.setattr(StateTable, "insert", limited)
+    monkeypatch.setattr(StateTable, "insert", InPlaceOf(insert)(limited))
     system = reference_protocol(Size(1, 1, 1, 1, 1))
     for found in decide(system).outcomes.values():
         assert isinstance(found, Bounded)

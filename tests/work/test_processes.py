@@ -26,9 +26,10 @@ from checker.work import performance as performance_module
 from checker.work import processes
 from checker.work.executor import Executor, Here
 from checker.work.fresh import start_afresh
-from checker.work.item import Item, unperformed
+from checker.work.item import Item, perform, unperformed
 from checker.work.processes import Processes
 from tests.checker.samples import FakeEngine
+from tests.stand_in import InPlaceOf
 from tests.work import jobs
 
 Performance = Callable[[Item, Observer], VariantReport]
@@ -62,7 +63,7 @@ def _alive() -> list[psutil.Process]:
 
 def become(monkeypatch: pytest.MonkeyPatch, performance: Performance) -> None:
     """Processes that are forked off from now on perform items so."""
-    monkeypatch.setattr(performance_module, "perform", performance)
+    monkeypatch.setattr(performance_module, "perform", InPlaceOf[Performance](perform)(performance))
 
 
 def name(item: Item) -> str:

@@ -24,9 +24,10 @@ from checker.work import executor as work_executor
 from checker.work import performance as performance_module
 from checker.work import processes
 from checker.work.executor import Here, OneOrMany, Watch
-from checker.work.item import Item, unperformed
+from checker.work.item import Item, perform, unperformed
 from checker.work.processors import default_workers, processors
 from tests.command import AS_EXPECTED, COUNTER, counterpoint, environment
+from tests.stand_in import InPlaceOf
 from tests.work import jobs
 
 SECONDS = re.compile(r"\d+\.\d+ s\b|\"seconds\": [\d.]+")
@@ -137,7 +138,7 @@ def test_an_error_of_our_own_in_a_process(
     def fail(item: Item, observer: Observer) -> VariantReport:
         raise ValueError("odd")
 
-    monkeypatch.setattr(performance_module, "perform", fail)
+    monkeypatch.setattr(performance_module, "perform", InPlaceOf(perform)(fail))
     monkeypatch.chdir(folder)
     assert cli.execute(["check", "a.cpt", "c.cpt", "--workers", "2"]) == 3
     found = {file: json.loads(file.read_text()) for file in folder.glob("counterpoint-failure-*.json")}
@@ -156,7 +157,7 @@ def test_a_process_that_dies_again_is_inconclusive(
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    monkeypatch.setattr(performance_module, "perform", die)
+    monkeypatch.setattr(performance_module, "perform", InPlaceOf(perform)(die))
     monkeypatch.chdir(folder)
     assert cli.execute(["check", "a.cpt", "c.cpt", "--workers", "2"]) == 4
     told = " ".join(capsys.readouterr().out.split())
@@ -365,7 +366,7 @@ def test_a_single_item_is_performed_here(tmp_path: Path, monkeypatch: pytest.Mon
         pids.append(os.getpid())
         return jobs.perform(item, observer)
 
-    monkeypatch.setattr(work_executor, "perform", noted)
+    monkeypatch.setattr(work_executor, "perform", InPlaceOf(perform)(noted))
     items = jobs.items(tmp_path)
     for count in (0, 1):
         reports = dict(OneOrMany(Here(), processes.Processes(2)).run(items[:count], jobs.quiet))
