@@ -246,8 +246,8 @@ def test_an_interrupt_loses_nothing_that_was_decided(folder: Path) -> None:
     """The first model is decided at once, the second never: what was found of the first is kept."""
     (folder / "counter.cpt").unlink()
     (folder / "slow.cpt").write_text(
-        "ids W[6]\nstore db { durable x: W -> 0..9 }\n"
-        "process P[4] { loop l { let w = any W where db.x[w] < 9; db.x[w] := db.x[w] + 1 } }\n"
+        "ids W[8]\nstore db { durable x: W -> 0..9 }\n"
+        "process P[4] { loop l { atomic { let w = any W where db.x[w] < 9; db.x[w] := db.x[w] + 1 } } }\n"
         "at rest r: forall w: W. db.x[w] == 9\n"
     )
     running = subprocess.Popen(

@@ -119,7 +119,7 @@ def test_links_follow_a_template(folder: Path, capsys: pytest.CaptureFixture[str
         (("counter.cpt", "-o", "x.gif"), ExitCode.MODEL, "E421: x.gif"),
         (("counter.cpt", "-o", "x"), ExitCode.MODEL, "end its name in .svg, .png or .pdf"),
         (("models/jobs.cpt", "-o", "nowhere/x.svg"), ExitCode.MODEL, "E409: nowhere/x.svg cannot be written"),
-        (("none.json",), ExitCode.MODEL, "E401: the trace none.json cannot be read"),
+        (("none.json",), ExitCode.MODEL, "E401: the trace none.json does not exist"),
         (("none.cpt",), ExitCode.MODEL, "no file 'none.cpt'"),
         (("counter.cpt", "--model", "counter.cpt"), ExitCode.MODEL, "--model is for trace files"),
     ],

@@ -137,8 +137,9 @@ def test_right_example_has_no_error(code: Code) -> None:
 
 
 def test_every_code_that_is_used_is_explained_and_the_other_way_round() -> None:
-    root = Path(__file__).parents[2] / "spec" / "checking"
-    used = {code for file in root.glob("*.py") for code in re.findall(r'"([EW]2\d\d)"', file.read_text())}
+    spec = Path(__file__).parents[2] / "spec"
+    files = [*(spec / "checking").glob("*.py"), spec / "load.py"]
+    used = {code for file in files for code in re.findall(r'"([EW]2\d\d)"', file.read_text())}
     assert used == {code.code for code in TYPE_CODES}
 
 
