@@ -28,7 +28,7 @@ from checker.planning.plan import Observer
 from checker.result import VariantReport
 from checker.version import VERSION
 from checker.work.attention import Attention
-from checker.work.executor import Memory, Watch
+from checker.work.executor import Memory, Taken, Watch, take
 from checker.work.item import Item, unperformed
 from checker.work.parcel import Unpackable, pack, unpack_item, unpack_report
 
@@ -151,14 +151,10 @@ class Cluster:
 
     # -- items --------------------------------------------------------------------------------------------------------
 
-    def _take(self, waiting: Iterator[tuple[int, Item]]) -> tuple[int, Item, VariantReport | None] | None:
+    def _take(self, waiting: Iterator[tuple[int, Item]]) -> Taken | None:
         try:
             with self._attention.interruptible():
-                taken = next(waiting, None)
-                if taken is None:
-                    return None
-                number, item = taken
-                return number, item, None if self._memory is None else self._memory.look_up(item)
+                return take(waiting, self._memory)
         except KeyboardInterrupt:
             self.interrupt()
             return None

@@ -27,6 +27,19 @@ class Memory(Protocol):
         ...
 
 
+Taken = tuple[int, Item, VariantReport | None]
+"""An item with its number, and the report on it if that is known."""
+
+
+def take(waiting: Iterator[tuple[int, Item]], memory: Memory | None) -> Taken | None:
+    """The next item; None when there is none."""
+    taken = next(waiting, None)
+    if taken is None:
+        return None
+    number, item = taken
+    return number, item, None if memory is None else memory.look_up(item)
+
+
 class Executor(Protocol):
     """Performs items, one list at a time.  What its memory knows, where it has one, is not performed again.
 

@@ -23,7 +23,7 @@ from checker.planning.shortage import ENGINE_SIGNAL, RAN_OUT, SOON
 from checker.planning.worker import can_fork, ending_of
 from checker.result import VariantReport
 from checker.work.attention import Attention
-from checker.work.executor import Memory, Watch
+from checker.work.executor import Memory, Taken, Watch, take
 from checker.work.item import Item, unperformed
 from checker.work.parcel import Unpackable, pack, unpack_report
 from checker.work.performance import SHORT, work
@@ -127,15 +127,10 @@ class Processes:
 
     # -- items --------------------------------------------------------------------------------------------------------
 
-    def _take(self, waiting: Iterator[tuple[int, Item]]) -> tuple[int, Item, VariantReport | None] | None:
-        """The next item, and the report on it if that is known."""
+    def _take(self, waiting: Iterator[tuple[int, Item]]) -> Taken | None:
         try:
             with self._attention.interruptible():
-                taken = next(waiting, None)
-                if taken is None:
-                    return None
-                number, item = taken
-                return number, item, None if self._memory is None else self._memory.look_up(item)
+                return take(waiting, self._memory)
         except KeyboardInterrupt:
             self.interrupt()
             return None
