@@ -148,8 +148,8 @@ MUTANTS = (
     Mutant(
         "lowering: recovering may not use requests",
         "checker/lowering/properties.py",
-        "kinds = frozenset((Kind.THREAD, Kind.RECOVERY, Kind.ENVIRONMENT))",
-        "kinds = frozenset((Kind.THREAD, Kind.RECOVERY))",
+        "            kinds = frozenset((Kind.THREAD, Kind.RECOVERY, Kind.ENVIRONMENT))",
+        "            kinds = frozenset((Kind.THREAD, Kind.RECOVERY))",
     ),
     Mutant(
         "compaction: a code that a copy makes is dropped",

@@ -138,7 +138,7 @@ def test_too_many_images_and_the_symmetries_are_given_up(monkeypatch: pytest.Mon
 
 
 def test_short_turns_change_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.engines.ic3._FIRST_TURN", 1e-5)
+    monkeypatch.setattr("checker.engines.ic3._FIRST_TURN", 1e-9)
     properties = calls = 0
     decide = _Run.decide
 

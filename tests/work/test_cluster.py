@@ -45,15 +45,21 @@ class Running:
         return self.process.stdout.readline().strip()
 
     def items_at_work(self) -> list[psutil.Process]:
-        """The processes in which items are performed."""
+        """The processes in which items are performed; not those of their engines, which are forks of them."""
         found = []
         for each in psutil.Process(self.process.pid).children(recursive=True):
             try:
-                if any("checker.work.fresh" in word for word in each.cmdline()):
+                parent = each.parent()
+                if is_fresh(each) and (parent is None or not is_fresh(parent)):
                     found.append(each)
             except psutil.Error:
                 continue
         return found
+
+
+def is_fresh(process: psutil.Process) -> bool:
+    """Whether the process, or the one that it was forked from, was started anew for an item."""
+    return any("checker.work.fresh" in word for word in process.cmdline())
 
 
 @contextmanager

@@ -68,9 +68,9 @@ def test_an_item_that_takes_too_much_is_undecided_and_no_other_is(
     assert jobs.code(reports[1]) is ExitCode.INCONCLUSIVE
     assert [jobs.code(reports[n]) for n in (0, 2)] == [ExitCode.REFUTED] * 2
     taken = [int(text) for text, _ in log.lines()]
-    # It was begun once only, and was stopped soon.
+    # It was begun once only, and was stopped soon.  How much it had before it began is what these tests have.
     assert taken == sorted(taken)
-    assert BOUND / 2 < taken[-1] < 1.5 * BOUND
+    assert 0 < taken[-1] < 1.5 * BOUND
 
 
 def test_an_item_that_makes_room_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
