@@ -19,10 +19,8 @@ from checker.cache.identity import Identity, identity
 from checker.cache.key import key_of
 from checker.cache.subject import Subject
 from checker.options import Options, UnknownNameError
-from checker.planning.plan import Observer, Silence
 from checker.result import VariantReport
-from checker.verdict import Scope
-from checker.work.item import Item, perform
+from checker.work.item import Item
 from counterexamples.render.decoding import Node
 
 
@@ -40,23 +38,6 @@ class Cache:
         self.notes: list[str] = []
         if isinstance(self._identity, str):
             self._note(f"the cache is not used: the version of counterpoint is not known, because {self._identity}")
-
-    def perform(self, item: Item, observer: Observer | None = None) -> VariantReport:
-        """The report on an item: the one that was kept, or else by a check, which is then kept.  An interrupt
-        (KeyboardInterrupt) is no exception here, as for `checker.work.item.perform`."""
-        try:
-            known = self.look_up(item)
-        except KeyboardInterrupt:
-            scope = Scope((), item.options.max_faults)
-            return VariantReport(item.choice.variant, item.choice.doc, None, scope, interrupted=True)
-        if known is not None:
-            return known
-        report = perform(item, observer or Silence())
-        try:
-            self.keep(item, report)
-        except KeyboardInterrupt:
-            return replace(report, interrupted=True)
-        return report
 
     def look_up(self, item: Item) -> VariantReport | None:
         """The report on an item, as a check of it would give it, `decided` apart; None where there is none that
