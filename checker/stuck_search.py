@@ -22,7 +22,7 @@ from checker.lowering.properties import STUCK_THREADS
 from checker.options import Options
 from checker.planning.decisions import Decision, Decisions
 from checker.planning.plan import Observer, decide
-from checker.time_limit import TimeLimit
+from checker.time_limit import FOR_EVIDENCE, TimeLimit
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples.replay import Unconfirmed
@@ -30,9 +30,6 @@ from spec.alarm import TimeIsUp, within
 from spec.event import Slot
 from spec.interpreter import Interpreter
 from spec.stuck import Stuck
-
-_EVIDENCE = 2.0
-"""Seconds for checking what was found, when the time is used up."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ def look_again(
     if decisions.failures:
         return SecondLook(Undecided("our own error"), tuple(decisions.failures), decisions.interrupted)
     try:
-        found = within(limit.left() + _EVIDENCE, lambda: _verdict(lowered, interpreter, context, targets, decisions))
+        found = within(limit.left() + FOR_EVIDENCE, lambda: _verdict(lowered, interpreter, context, targets, decisions))
     except TimeIsUp:
         found = Undecided(f"{limit.reason}, before the evidence was checked")
     except OwnError as error:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 OUT_OF_TIME = "out of time"
 """The reason that engines and solvers give when their time is over."""
+FOR_EVIDENCE = 2.0
+"""Seconds beyond a limit for checking what was found until then."""
 
 
 @dataclass(frozen=True)
@@ -52,4 +54,4 @@ def _again(until: float, name: str) -> TimeLimit:
     return TimeLimit(time.monotonic() + (until - time.time()), name)
 
 
-__all__ = ["OUT_OF_TIME", "TimeLimit"]
+__all__ = ["FOR_EVIDENCE", "OUT_OF_TIME", "TimeLimit"]

@@ -32,7 +32,7 @@ from checker.planning.plan import HELPERS, Observer, Silence, decide
 from checker.remark import Remark, RemarkKind
 from checker.result import Judged, PropertyResult, ScenarioResult, VariantReport
 from checker.story import tell
-from checker.time_limit import TimeLimit
+from checker.time_limit import FOR_EVIDENCE, TimeLimit
 from checker.transition_system import Form, Property
 from checker.vacuity import Change, changes_of, is_never_reached
 from checker.verdict import Judgement, PropertyVerdict, Proved, Scope, Uncovered, Undecided, Verdict, judge
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 INTERRUPTED = "interrupted"
 _QUICKLY = 1.0
 """Seconds for repairs that nobody asked for."""
-_EVIDENCE = 2.0
-"""Seconds for the evidence of all proofs, and of all runs, when the time is used up."""
 _GRACE = 1.0
 """Seconds for all scenarios when the variant's time is used up."""
 
@@ -274,7 +272,7 @@ class _Check:
         """Seconds for the next check of evidence.  Runs, which are quick to walk, have a grace of their own when the
         time is used up: large proofs must not use up theirs."""
         if of_a_run not in self.evidence_until:
-            self.evidence_until[of_a_run] = max(self.limit.until, time.monotonic()) + _EVIDENCE
+            self.evidence_until[of_a_run] = max(self.limit.until, time.monotonic()) + FOR_EVIDENCE
         return self.evidence_until[of_a_run] - time.monotonic()
 
     def _look_again(self, lowered: Lowered) -> PropertyVerdict:

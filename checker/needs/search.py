@@ -29,7 +29,7 @@ from checker.needs.state import Believed, NeedsState, Question
 from checker.options import Options
 from checker.planning.decisions import Decisions
 from checker.planning.plan import Observer, decide
-from checker.time_limit import TimeLimit
+from checker.time_limit import FOR_EVIDENCE, TimeLimit
 from checker.transition_system import Property
 from checker.verdict import HoldsTo, PropertyVerdict, Proved, Refuted, Undecided
 from counterexamples import replay
@@ -40,8 +40,6 @@ from spec.typed import Model
 
 _SHARE = 0.5
 """The share of the time that is left which one question may use."""
-_EVIDENCE = 2.0
-"""Seconds for the evidence of a last answer when the time is used up."""
 _KEPT = 300_000
 """How many states a proof may have whose certification is put off."""
 
@@ -161,7 +159,7 @@ class NeedsSearch:
 
     def _guarded(self, verdict: Callable[[], PropertyVerdict]) -> PropertyVerdict:
         try:
-            return within(self._limit.left() + _EVIDENCE, verdict)
+            return within(self._limit.left() + FOR_EVIDENCE, verdict)
         except TimeIsUp:
             return Undecided(f"{self._limit.reason}, before the evidence was checked")
         except OwnError as error:
